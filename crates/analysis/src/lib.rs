@@ -1,0 +1,2 @@
+//! Pure: Record to Report
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The measured loops and clocks, each loop declaring its accounting
+

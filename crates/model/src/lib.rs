@@ -1,0 +1,2 @@
+//! The vocabulary of memgauge: every type that flows, units, schema
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Evidence on disk
+#![forbid(unsafe_code)]

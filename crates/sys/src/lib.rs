@@ -1,0 +1,2 @@
+//! Safe wrappers over the few Linux calls that are needed
+

@@ -1,0 +1,3 @@
+//! memgauge.
+#![forbid(unsafe_code)]
+fn main() {}
