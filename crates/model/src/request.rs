@@ -1,0 +1,255 @@
+//! What is asked, validated in form but with no system touched yet.
+
+use crate::{Cpu, CpuList, Mix, NodeId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A whole request. Fields that are `None` are the plan's to choose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Which figures.
+    pub what: What,
+    /// The observer's CPU, `--cpu`.
+    pub cpu: Option<Cpu>,
+    /// Load CPUs, `--load-cpus`; an empty list is `none`.
+    pub load_cpus: Option<CpuList>,
+    /// Target memory, `--node`.
+    pub node: Option<NodeId>,
+    /// Bytes of each stream of each thread, `--buffer`.
+    pub buffer: Option<u64>,
+    /// Page kind, `--pages`.
+    pub pages: Option<Pages>,
+    /// Chase order, `--order`.
+    pub order: Option<Order>,
+    /// Bytes between nodes of a chase, `--stride`.
+    pub stride: Option<u64>,
+    /// Instruction set, `--isa`; none is auto.
+    pub isa: Option<Isa>,
+    /// Traffic, `--mix`.
+    pub mixes: Vec<Mix>,
+    /// Prefetchers, `--prefetch`.
+    pub prefetch: Prefetch,
+    /// Which hardware threads of a core load, `--smt`.
+    pub smt: Smt,
+    /// Wanted half-width of the interval over the median, as a fraction, `--precision`.
+    pub precision: Option<f64>,
+    /// Sum of a point's windows, ns, `--time`.
+    pub time_ns: Option<u64>,
+    /// Delays of the loaded curve, `--delays`/`--delay`.
+    pub delays: Option<Delays>,
+    /// Busy threads beside an idle chase, `--keepalive`.
+    pub keepalive: Option<bool>,
+    /// Core-to-core method, `--method`; none is both.
+    pub method: Option<C2cMethod>,
+    /// Let a load share the observer's core, `--share-core`; marks the result rejected.
+    pub share_core: bool,
+    /// Theoretical bandwidth of the machine, B/s, `--theoretical`.
+    pub theoretical: Option<f64>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Flags as they were typed: `--buffer` → `900TiB`.
+    pub given: BTreeMap<String, String>,
+}
+
+/// Which figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The default run: one characterisation of all.
+    All,
+    /// Idle latency.
+    Idle,
+    /// Peak bandwidth by mix, at one and all threads.
+    Peak,
+    /// Maximum bandwidth, searched.
+    Max,
+    /// Idle latency from each node to each.
+    MatrixLatency,
+    /// Bandwidth from each node to each.
+    MatrixBandwidth,
+    /// Latency under load.
+    Loaded,
+    /// Core to core.
+    C2c,
+}
+
+/// How memory is mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pages {
+    /// Base pages: MADV_NOHUGEPAGE, mTHP off.
+    Base,
+    /// Transparent huge pages.
+    Thp,
+    /// 2 MiB hugetlb (or the size in `2m`'s place on other base pages).
+    #[serde(rename = "2m")]
+    Huge2M,
+    /// 1 GiB hugetlb.
+    #[serde(rename = "1g")]
+    Huge1G,
+}
+
+/// Chase order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Shuffled inside windows of 4096 nodes, window by window.
+    WindowRandom,
+    /// One cycle through all nodes.
+    FullRandom,
+    /// Rising addresses.
+    Sequential,
+}
+
+/// Instruction set of the stream kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isa {
+    /// 8-byte words, any machine.
+    Portable,
+    /// 16-byte vectors, x86-64.
+    Sse2,
+    /// 32-byte vectors, x86-64.
+    Avx2,
+    /// 64-byte vectors, x86-64.
+    Avx512,
+    /// 16-byte vectors, AArch64.
+    Neon,
+}
+
+/// What to do about hardware prefetchers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Prefetch {
+    /// Off where that can be had, else measured around.
+    #[default]
+    Auto,
+    /// Off, or refuse.
+    Off,
+    /// As they are.
+    Leave,
+}
+
+/// Which hardware threads of a core load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Smt {
+    /// All of them.
+    #[default]
+    All,
+    /// The first of each core.
+    One,
+}
+
+/// Delays of the loaded curve, in core cycles between bursts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delays {
+    /// MLC's nineteen.
+    Mlc,
+    /// Chosen from a pilot so that points lie evenly in bandwidth.
+    Auto,
+    /// These.
+    List(Vec<u32>),
+}
+
+/// MLC's nineteen delays.
+pub const MLC_DELAYS: [u32; 19] =
+    [0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20000];
+
+/// How a core-to-core transfer is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum C2cMethod {
+    /// A dependent pass over lines that the other core owns.
+    Chase,
+    /// One line back and forth; half a round trip.
+    Pingpong,
+}
+
+impl Request {
+    /// A request with nothing chosen.
+    #[must_use]
+    pub fn new(what: What) -> Self {
+        Self {
+            what,
+            cpu: None,
+            load_cpus: None,
+            node: None,
+            buffer: None,
+            pages: None,
+            order: None,
+            stride: None,
+            isa: None,
+            mixes: Vec::new(),
+            prefetch: Prefetch::Auto,
+            smt: Smt::All,
+            precision: None,
+            time_ns: None,
+            delays: None,
+            keepalive: None,
+            method: None,
+            share_core: false,
+            theoretical: None,
+            seed: 0,
+            given: BTreeMap::new(),
+        }
+    }
+
+    /// A flag's value as it was typed; empty if it was not.
+    #[must_use]
+    pub fn typed(&self, flag: &str) -> &str {
+        self.given.get(flag).map_or("", String::as_str)
+    }
+}
+
+/// The label word of an enum that serialises to a plain string.
+macro_rules! word {
+    ($($kind:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
+        impl $kind {
+            /// The word that flags and labels use.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// Every variant, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+
+        impl std::str::FromStr for $kind {
+            type Err = ();
+
+            fn from_str(text: &str) -> Result<Self, ()> {
+                match text { $($text => Ok(Self::$variant),)* _ => Err(()) }
+            }
+        }
+    )*};
+}
+
+word! {
+    Pages { Base => "base", Thp => "thp", Huge2M => "2m", Huge1G => "1g" }
+    Order { WindowRandom => "window-random", FullRandom => "full-random", Sequential => "sequential" }
+    Isa { Portable => "portable", Sse2 => "sse2", Avx2 => "avx2", Avx512 => "avx512", Neon => "neon" }
+    Prefetch { Auto => "auto", Off => "off", Leave => "leave" }
+    Smt { All => "all", One => "one" }
+    C2cMethod { Chase => "chase", Pingpong => "pingpong" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_what_serde_writes() {
+        fn check<T: Serialize>(value: T, word: &str) {
+            assert_eq!(serde_json::to_string(&value).unwrap(), format!("\"{word}\""));
+        }
+        Pages::ALL.iter().for_each(|v| check(v, v.word()));
+        Order::ALL.iter().for_each(|v| check(v, v.word()));
+        Isa::ALL.iter().for_each(|v| check(v, v.word()));
+        Prefetch::ALL.iter().for_each(|v| check(v, v.word()));
+        Smt::ALL.iter().for_each(|v| check(v, v.word()));
+        C2cMethod::ALL.iter().for_each(|v| check(v, v.word()));
+    }
+}
