@@ -1,1 +1,431 @@
-//! In the making.
+//! Who does what, where, how long; decided before anything is allocated.
+//!
+//! A plan is a list of *points*. A point is one block of simultaneous work — pinned threads, each with one job — and
+//! what its result is called. Points that need memory name *arenas*; points and arenas are grouped in *phases*, so that
+//! a machine with many nodes never holds more than one phase's arenas at once. A *round* maps every phase's arenas afresh
+//! and measures every point once, in random order.
+
+use crate::{C2cMethod, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, Request};
+use serde::{Deserialize, Serialize};
+
+/// Index into [`Plan::points`].
+pub type PointId = usize;
+/// Index into [`Plan::arenas`].
+pub type ArenaId = usize;
+
+/// A plan that the engine can run without asking anything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What was asked.
+    pub request: Request,
+    /// The observer's CPU, where there is an observer.
+    pub observer: Option<Cpu>,
+    /// CPUs that load in the loaded curve.
+    pub loads: CpuList,
+    /// The memory that the main figures target.
+    pub target: NodeId,
+    /// All points.
+    pub points: Vec<Point>,
+    /// All arenas.
+    pub arenas: Vec<Arena>,
+    /// Groups of arenas and the points that use them.
+    pub phases: Vec<Phase>,
+    /// Loaded curves, whose delays may be found by a pilot.
+    pub curves: Vec<CurvePlan>,
+    /// Candidates of which only the best is measured again.
+    pub searches: Vec<Search>,
+    /// How rounds are counted and when they end.
+    pub rounds: RoundRule,
+    /// How windows are cut and judged.
+    pub windows: WindowRule,
+    /// Probes that tell whether the host plays fair.
+    pub probes: Probes,
+    /// Memory that the plan needs.
+    pub budget: Budget,
+    /// Time that the plan needs.
+    pub estimate: Estimate,
+    /// What the user should know of the choices made: one line each.
+    pub notes: Vec<String>,
+    /// Reasons known beforehand for which the result is rejected (`--share-core`).
+    pub rejected: Vec<String>,
+    /// Figures that were asked for and can't be had here.
+    pub unavailable: Vec<crate::Missing>,
+}
+
+/// One block of simultaneous work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// What its result is.
+    pub measure: Measure,
+    /// One pinned thread each. The first thread leads: it decides when warm-up is over.
+    pub threads: Vec<Thread>,
+    /// Length of this point's windows together, in one round, ns.
+    pub time_ns: u64,
+    /// Label `class` wanted: a ping-pong between these two CPUs stands before and after the block.
+    pub class_pair: Option<(Cpu, Cpu)>,
+}
+
+/// What a point's result is; analysis turns it into names and labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "figure", rename_all = "snake_case")]
+pub enum Measure {
+    /// Idle latency.
+    Idle {
+        /// Memory's node.
+        node: NodeId,
+        /// Is this the headline's twin without/with keep-alive? The state as a label: `yes` or `no`.
+        keepalive: bool,
+        /// Why there is no keep-alive, if there should be one.
+        keepalive_reason: Option<String>,
+    },
+    /// Single accesses, each timed: percentiles.
+    Access {
+        /// Memory's node.
+        node: NodeId,
+    },
+    /// Bandwidth of a mix.
+    Peak {
+        /// The mix.
+        mix: Mix,
+    },
+    /// A candidate of a search.
+    Max {
+        /// The mix.
+        mix: Mix,
+        /// Delay between bursts, core cycles.
+        delay: u32,
+    },
+    /// A cell of the latency matrix.
+    MatrixLatency {
+        /// Node of the CPU.
+        from: NodeId,
+        /// Node of the memory.
+        to: NodeId,
+    },
+    /// A cell of the bandwidth matrix.
+    MatrixBandwidth {
+        /// Node of the CPUs.
+        from: NodeId,
+        /// Node of the memory.
+        to: NodeId,
+        /// The mix.
+        mix: Mix,
+    },
+    /// A point of a loaded curve.
+    Loaded {
+        /// Index into [`Plan::curves`].
+        curve: usize,
+        /// Where the delay comes from.
+        delay: DelayRef,
+    },
+    /// A core-to-core transfer.
+    C2c {
+        /// Node of the writer.
+        from: NodeId,
+        /// Node of the reader.
+        to: NodeId,
+        /// Node where the line lives.
+        home: NodeId,
+        /// What is transferred how.
+        kind: C2cKind,
+    },
+    /// Bandwidth of 8-bytes-a-line stores, for the RFO factor of the plain-store figures at these threads.
+    RfoProbe,
+}
+
+/// A delay that is known, or that the pilot finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayRef {
+    /// This one, core cycles.
+    Fixed(u32),
+    /// The curve's n-th delay, once found.
+    Slot(usize),
+}
+
+/// A kind of core-to-core transfer; the method follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum C2cKind {
+    /// Chase over lines that the owner loaded clean.
+    Hit,
+    /// Chase over lines that the owner modified.
+    Hitm,
+    /// Ping-pong by stores.
+    Store,
+    /// Ping-pong by compare-and-swap.
+    Cas,
+}
+
+impl C2cKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Hit, Self::Hitm, Self::Store, Self::Cas];
+
+    /// The method of this kind.
+    #[must_use]
+    pub fn method(self) -> C2cMethod {
+        match self {
+            Self::Hit | Self::Hitm => C2cMethod::Chase,
+            Self::Store | Self::Cas => C2cMethod::Pingpong,
+        }
+    }
+
+    /// The label's word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Hitm => "hitm",
+            Self::Store => "store",
+            Self::Cas => "cas",
+        }
+    }
+}
+
+/// A pinned thread and its job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// The CPU that it is pinned to.
+    pub cpu: Cpu,
+    /// What it does.
+    pub job: Job,
+}
+
+/// What a thread does during a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+pub enum Job {
+    /// Dependent loads through ring number `ring` of a chase arena.
+    Chase {
+        /// The arena.
+        arena: ArenaId,
+        /// Index into the arena's rings.
+        ring: usize,
+    },
+    /// Dependent loads, each fenced and timed alone.
+    TimedChase {
+        /// The arena.
+        arena: ArenaId,
+        /// Index into the arena's rings.
+        ring: usize,
+    },
+    /// Streams.
+    Stream {
+        /// The thread's own arena.
+        arena: ArenaId,
+        /// The mix.
+        mix: Mix,
+        /// The instruction set.
+        isa: Isa,
+        /// Random order of lines inside blocks of this many lines (a power of two); none is sequential.
+        block_lines: Option<u32>,
+        /// Delay between bursts.
+        delay: DelayRef,
+    },
+    /// Keeps the uncore awake: a busy loop that touches no memory.
+    KeepAlive,
+    /// Owns or reads lines in a core-to-core transfer; the first thread is the writer, the second the reader.
+    C2c {
+        /// The arena that both share.
+        arena: ArenaId,
+        /// What is transferred how.
+        kind: C2cKind,
+    },
+}
+
+/// A mapping.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Arena {
+    /// Whose memory.
+    pub node: NodeId,
+    /// Page kind that is asked for.
+    pub pages: Pages,
+    /// Bytes of one page of that kind.
+    pub page_bytes: u64,
+    /// The CPU whose thread touches it first (a CPU of the node where there is one).
+    pub toucher: Cpu,
+    /// What it is for.
+    pub holds: Holds,
+    /// Bytes of the mapping, whole pages.
+    pub bytes: u64,
+}
+
+/// What an arena is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "holds", rename_all = "snake_case")]
+pub enum Holds {
+    /// A chase buffer of `bytes`; all rings link through different words of the same lines.
+    Chase {
+        /// Bytes that the rings span.
+        bytes: u64,
+        /// The rings.
+        rings: Vec<RingPlan>,
+    },
+    /// The streams of one thread: `streams` arrays of `bytes` each, the k-th begins k·(2 MiB + 4096 + 64) past its place.
+    Streams {
+        /// Arrays.
+        streams: u32,
+        /// Bytes of each.
+        bytes: u64,
+    },
+    /// Lines for a core-to-core transfer.
+    C2c {
+        /// Bytes of the window.
+        bytes: u64,
+    },
+}
+
+/// A ring of a chase arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RingPlan {
+    /// The order.
+    pub order: Order,
+    /// Bytes between nodes.
+    pub stride: u64,
+}
+
+/// Arenas that live together and the points that use them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Mapped at its beginning, unmapped at its end.
+    pub arenas: Vec<ArenaId>,
+    /// Measured while they live.
+    pub points: Vec<PointId>,
+}
+
+/// A loaded curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurvePlan {
+    /// The mix of the loads.
+    pub mix: Mix,
+    /// The observer.
+    pub observer: Cpu,
+    /// Memory of observer and loads.
+    pub node: NodeId,
+    /// The loads.
+    pub loads: CpuList,
+    /// Points whose delay the pilot finds; 0 where all are fixed.
+    pub slots: usize,
+    /// Delays that the pilot tries, in a point like the curve's.
+    pub pilot: Vec<u32>,
+    /// Pilot windows of each of those, ns.
+    pub pilot_ns: u64,
+}
+
+/// Candidates; each is a point, the best by bandwidth is measured for all rounds and is the result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// The candidates.
+    pub candidates: Vec<PointId>,
+    /// Rounds that the search takes.
+    pub rounds: u32,
+}
+
+/// When rounds end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoundRule {
+    /// Rounds after which the precision is looked at; the last is the most.
+    pub looks: Vec<u32>,
+    /// Wanted half-width over the median, as a fraction; none: the first look ends the run.
+    pub precision: Option<f64>,
+    /// The whole run's time, ns, that later rounds shrink their windows to keep (never below `min_windows`); none: no limit.
+    pub whole_ns: Option<u64>,
+}
+
+/// How windows are cut and judged. The limits are those of `docs/method.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowRule {
+    /// The shortest window, ns; also at least 1000 clock quanta and 20 bursts a thread.
+    pub min_ns: u64,
+    /// Windows of a point and round at least.
+    pub min_windows: u32,
+    /// Warm-up at least, ns.
+    pub warmup_min_ns: u64,
+    /// Warm-up at most, ns.
+    pub warmup_max_ns: u64,
+    /// Hops of the observer between two stamps.
+    pub hops_per_stamp: u32,
+    /// What makes a window disturbed.
+    pub limits: DisturbanceLimits,
+}
+
+/// What makes a window disturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DisturbanceLimits {
+    /// Run-queue wait over the window's length.
+    pub wait_share: f64,
+    /// A chunk's gap beyond the median chunk, ns, that counts.
+    pub gap_ns: u64,
+    /// Counted gaps over the window's length.
+    pub gap_share: f64,
+    /// Deviation of the reference spin, as a fraction.
+    pub spin: f64,
+    /// Excluded windows over all, above which the result is rejected.
+    pub excluded_share: f64,
+    /// Ratio of ping-pong times that counts as another placement class.
+    pub class_ratio: f64,
+}
+
+impl Default for DisturbanceLimits {
+    fn default() -> Self {
+        Self { wait_share: 0.005, gap_ns: 50_000, gap_share: 0.01, spin: 0.02, excluded_share: 0.2, class_ratio: 1.8 }
+    }
+}
+
+/// Probes that tell whether the host plays fair.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probes {
+    /// Pairs to try for a shared core that the topology doesn't show. The first CPU is the observer where there is one.
+    pub sharing: Vec<(Cpu, Cpu)>,
+    /// Nanoseconds of one ping-pong burst (20 × 200 round trips are made within).
+    pub class_ns: u64,
+    /// May a load run on a CPU that the probe finds to share the observer's core (`--share-core`)?
+    pub share_core: bool,
+}
+
+/// Memory that the plan needs, checked before anything is allocated.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// The largest phase's mappings, bytes.
+    pub buffers: u64,
+    /// Page tables for those, bytes.
+    pub page_tables: u64,
+    /// The program itself, stacks and logs, bytes.
+    pub program: u64,
+    /// By node: the largest phase's share, and what the node can give, bytes.
+    pub nodes: Vec<NodeBudget>,
+    /// What the cgroup leaves, bytes, where it limits.
+    pub cgroup_left: Option<u64>,
+}
+
+/// A node's share of the budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeBudget {
+    /// The node.
+    pub node: NodeId,
+    /// Bytes needed at once.
+    pub needed: u64,
+    /// Bytes that can be had.
+    pub available: u64,
+}
+
+/// Time that the plan needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Mapping, touching, linking, ns.
+    pub setup_ns: u64,
+    /// Warm-up, ns.
+    pub warmup_ns: u64,
+    /// Windows, ns.
+    pub windows_ns: u64,
+    /// Rounds that the estimate counts.
+    pub rounds: u32,
+}
+
+impl Estimate {
+    /// Everything together, ns.
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
+        self.setup_ns + self.warmup_ns + self.windows_ns
+    }
+}

@@ -1,1 +1,255 @@
-//! In the making.
+//! The result document, `memgauge-result/1`: estimates with their uncertainty, and views of them.
+
+use crate::{Command, Machine, Plan, Reason, Tool};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Index into [`Report::metrics`].
+pub type MetricId = usize;
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`crate::RESULT_SCHEMA`].
+    pub schema: String,
+    /// The program.
+    pub tool: Tool,
+    /// The call.
+    pub command: Command,
+    /// Complete, partial or rejected, and why.
+    pub status: Status,
+    /// The machine.
+    pub machine: Machine,
+    /// The plan.
+    pub plan: Plan,
+    /// Every figure, once.
+    pub metrics: Vec<Metric>,
+    /// Loaded curves: views.
+    pub curves: Vec<Curve>,
+    /// Matrices: views.
+    pub matrices: Vec<Matrix>,
+    /// What the figures mean together.
+    pub findings: Vec<Finding>,
+    /// What was asked for and could not be had.
+    pub unavailable: Vec<Missing>,
+    /// What a reader should know, that makes nothing invalid.
+    pub notes: Vec<String>,
+}
+
+/// The state of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The state.
+    pub state: State,
+    /// Why it is not complete, one line each.
+    pub reasons: Vec<String>,
+}
+
+/// The state's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// All of it, and nothing against it.
+    Complete,
+    /// It was stopped early; what is there is right.
+    Partial,
+    /// It can't be relied on, for the reasons named.
+    Rejected,
+}
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its name in the contract.
+    pub name: String,
+    /// `ns`, `B/s`, `Hz`, `lines`.
+    pub unit: String,
+    /// Conditions. Name and labels together are unique in a document.
+    pub labels: BTreeMap<String, String>,
+    /// The estimate: median over rounds of the median over undisturbed windows.
+    pub value: f64,
+    /// 95 % interval of it, `lo ≤ value ≤ hi`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ci95: Option<[f64; 2]>,
+    /// Lowest and highest round, where there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<[f64; 2]>,
+    /// Why there is a range in place of an interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range_reason: Option<String>,
+    /// p10 of a latency, p90 of a bandwidth: the machine when its host leaves it alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undisturbed: Option<f64>,
+    /// 95 % interval of that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undisturbed_ci95: Option<[f64; 2]>,
+    /// Lowest latency or highest bandwidth of any window. Never the headline.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub best: Option<f64>,
+    /// Rounds.
+    pub samples: u32,
+    /// Windows that count.
+    pub windows: u32,
+    /// Windows that don't.
+    pub excluded: u32,
+    /// Where its memory was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub placement: Option<MetricPlacement>,
+    /// Conditions that are no labels: `not settled`, `rfo: may be skipped`, …
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub remarks: Vec<String>,
+}
+
+/// Where a figure's memory was, by the kernel's own answer, before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricPlacement {
+    /// The node that was asked for.
+    pub node: u32,
+    /// Pages asked about, over all rounds.
+    pub pages: u64,
+    /// Of those, on the node, before and after.
+    pub on_node: u64,
+    /// What was got.
+    pub kind: String,
+    /// Who answered.
+    pub verified: String,
+}
+
+/// A loaded curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The mix.
+    pub mix: String,
+    /// The observer's CPU.
+    pub cpu: u32,
+    /// Memory's node.
+    pub node: u32,
+    /// Load threads.
+    pub threads: u32,
+    /// Points in rising delay.
+    pub points: Vec<CurvePoint>,
+    /// What the curve says, where it says it.
+    pub shape: Option<CurveShape>,
+    /// f of the fit `B = N·256·f/(d + t0)`, Hz, and t0, core cycles; over the load threads' bandwidth.
+    pub burst_fit: Option<BurstFit>,
+}
+
+/// A point of a loaded curve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Core cycles between bursts.
+    pub delay: u32,
+    /// Its latency.
+    pub latency: Option<MetricId>,
+    /// Its bandwidth.
+    pub bandwidth: Option<MetricId>,
+}
+
+/// What a curve says. Bandwidths in B/s, latencies in ns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurveShape {
+    /// Median latency of the five lowest-bandwidth points.
+    pub idle_ns: f64,
+    /// Up to here L ≤ 1.10 L0.
+    pub flat_to: f64,
+    /// The knee's metric, where the curve has one.
+    pub knee: Option<MetricId>,
+    /// The safe maximum's metric.
+    pub safe: Option<MetricId>,
+    /// From here on saturated (B ≥ 0.97 Bmax beyond the knee).
+    pub saturated_from: Option<f64>,
+    /// Bandwidth where L = 1.2, 1.5 and 2 L0: (factor, B/s).
+    pub at_factor: Vec<(f64, Option<f64>)>,
+    /// Highest bandwidth reached and latency there over L0.
+    pub reached: (f64, f64),
+}
+
+/// The burst fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BurstFit {
+    /// All-core clock, Hz.
+    pub f: f64,
+    /// Cycles that a burst itself takes.
+    pub t0: f64,
+    /// Largest relative residual.
+    pub residual: f64,
+}
+
+/// A matrix of figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// The metric's name.
+    pub name: String,
+    /// Unit of all cells.
+    pub unit: String,
+    /// Numbers of the rows (nodes of the CPUs, writers).
+    pub rows: Vec<u32>,
+    /// Numbers of the columns (nodes of the memory, readers).
+    pub columns: Vec<u32>,
+    /// Labels that all cells share.
+    pub labels: BTreeMap<String, String>,
+    /// Cells by row.
+    pub cells: Vec<Vec<Option<MetricId>>>,
+}
+
+/// Something that the figures mean together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// In a sentence, with its remedy.
+    pub text: String,
+    /// The figures that it rests on.
+    pub evidence: Vec<MetricId>,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Costs something.
+    Warning,
+    /// Costs much.
+    Critical,
+}
+
+/// A figure that could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The metric's name.
+    pub name: String,
+    /// Its labels, as far as they are known.
+    pub labels: BTreeMap<String, String>,
+    /// The kind of reason.
+    pub reason: Reason,
+    /// What was seen.
+    pub detail: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Report {
+    /// The first metric with this name whose labels hold all of `wanted`.
+    #[must_use]
+    pub fn find(&self, name: &str, wanted: &[(&str, &str)]) -> Option<(MetricId, &Metric)> {
+        self.metrics.iter().enumerate().find(|(_, metric)| metric.name == name && metric.is(wanted))
+    }
+}
+
+impl Metric {
+    /// Do the labels hold all of `wanted`?
+    #[must_use]
+    pub fn is(&self, wanted: &[(&str, &str)]) -> bool {
+        wanted.iter().all(|(label, value)| self.labels.get(*label).is_some_and(|have| have == value))
+    }
+
+    /// Half the interval's width (or the range's), in the metric's unit.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        self.ci95.or(self.range).map(|[lo, hi]| (hi - lo) / 2.0)
+    }
+}
