@@ -1,2 +1,36 @@
-//! Safe wrappers over the few Linux calls that are needed
+//! Safe wrappers over the few Linux calls that memgauge needs.
+//!
+//! The public interface is safe; every `unsafe` block holds one operation and says why it is sound.
+//! Nothing here changes the machine's state, prints, or exits: refusals come back as typed values,
+//! because in a container or a sandbox being refused is the normal case and has a fallback.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("memgauge measures Linux machines");
+
+mod errno;
+mod mapping;
+mod mask;
+mod numa_maps;
+mod populate;
+mod raw;
+mod smaps;
+
+pub mod arena;
+pub mod clock;
+pub mod cpu;
+pub mod limits;
+pub mod lock;
+pub mod mempolicy;
+pub mod msr;
+pub mod pages;
+pub mod placement;
+pub mod proc;
+pub mod sched;
+pub mod signals;
+
+pub use arena::{Arena, ArenaError, ArenaSpec, BindError, Binding};
+pub use cpu::{CpuSet, PinError, Pinned};
+pub use errno::Errno;
+pub use pages::Pages;
+pub use placement::{GotKind, Method, Placement};
+pub use populate::PopulateError;

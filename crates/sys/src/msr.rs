@@ -1,0 +1,56 @@
+//! Reading model-specific registers through the `msr` driver. Nothing here writes.
+
+use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+
+use crate::errno::Errno;
+
+/// Why a register could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MsrError {
+    /// No such device: the driver is not loaded, or there is no such CPU.
+    #[error("CPU {cpu}: no msr device (is the msr module loaded?)")]
+    NotPresent {
+        /// The CPU that was asked for.
+        cpu: u32,
+    },
+    /// The device may not be opened: it takes root with CAP_SYS_RAWIO, and no lockdown.
+    #[error("CPU {cpu}: no permission to open the msr device: {errno}")]
+    NoPermission {
+        /// The CPU that was asked for.
+        cpu: u32,
+        /// The kernel's answer.
+        errno: Errno,
+    },
+    /// The CPU or hypervisor has no such register (`EIO`), or the driver lets nobody read it.
+    #[error("CPU {cpu}: MSR {msr:#x} can't be read: {errno}")]
+    Refused {
+        /// The CPU that was asked for.
+        cpu: u32,
+        /// The register.
+        msr: u32,
+        /// The kernel's answer.
+        errno: Errno,
+    },
+}
+
+/// Reads register `msr` of `cpu` from `root/dev/cpu/N/msr`. A hypervisor may answer 0 for a register
+/// that it merely tolerates, so the value alone proves nothing.
+///
+/// # Errors
+///
+/// An [`MsrError`].
+pub fn read(root: &Path, cpu: u32, msr: u32) -> Result<u64, MsrError> {
+    let path = root.join(format!("dev/cpu/{cpu}/msr"));
+    let file = File::open(path).map_err(|error| open_error(cpu, &error))?;
+    let mut value = [0; 8];
+    // The register's number is the file's offset.
+    file.read_exact_at(&mut value, u64::from(msr)).map_err(|error| MsrError::Refused { cpu, msr, errno: error.into() })?;
+    Ok(u64::from_ne_bytes(value))
+}
+
+fn open_error(cpu: u32, error: &io::Error) -> MsrError {
+    match error.raw_os_error() {
+        Some(errno @ (libc::EPERM | libc::EACCES)) => MsrError::NoPermission { cpu, errno: Errno(errno) },
+        _ => MsrError::NotPresent { cpu },
+    }
+}
