@@ -39,7 +39,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "vm",
-        about: "[--install] [NAME…] [-c 'SHELL']: run memgauge, or a shell command, in NUMA guests",
+        about: "[--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
         run: vm::run,
     },
 ];
