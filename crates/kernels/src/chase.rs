@@ -1,0 +1,340 @@
+//! Dependent-load rings: the latency kernels.
+//!
+//! A ring is a single cycle of links through all nodes of a buffer. A link is
+//! the byte offset of the next one from the start of the buffer, not an address:
+//! prefetchers that follow pointers find none. Rings that use different words of
+//! a node's line can share one buffer.
+
+use std::marker::PhantomData;
+
+use crate::arch;
+use crate::clock::Clock;
+use crate::rng::Rng;
+
+const LINE: usize = 64;
+/// Writes in flight while a permutation is built.
+const BATCH: usize = 32;
+
+/// The order in which a ring visits its nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Window after window, at random inside each: page walks are amortised.
+    WindowRandom {
+        /// Size of a window in bytes (512 KiB is usual).
+        window_bytes: usize,
+    },
+    /// One uniformly random cycle: pays TLB misses as pointer-heavy programs do.
+    FullRandom,
+    /// Rising addresses: says something only with prefetchers off.
+    Sequential,
+}
+
+/// Which ring of a [`Rings`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RingId(usize);
+
+/// Why a buffer or a ring is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RingError {
+    /// The buffer does not begin on a 64-byte boundary.
+    Unaligned,
+    /// The stride is below 64 or no multiple of 8.
+    Stride {
+        /// As asked, in bytes.
+        stride: usize,
+    },
+    /// A line has the words 0 to 7.
+    Word {
+        /// As asked.
+        word: usize,
+    },
+    /// Fewer than two nodes fit into the buffer, or into a window.
+    TooSmall {
+        /// Bytes of the buffer or window.
+        bytes: usize,
+        /// Bytes from node to node.
+        stride: usize,
+    },
+    /// A ring that is already there has links where this one's would go.
+    Clash {
+        /// Stride of the ring that is in the way.
+        stride: usize,
+        /// Its word.
+        word: usize,
+    },
+}
+
+impl std::fmt::Display for RingError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::Unaligned => write!(f, "the buffer does not begin on a 64-byte boundary"),
+            Self::Stride { stride } => {
+                write!(f, "stride {stride}: at least 64 and a multiple of 8 is needed")
+            }
+            Self::Word { word } => write!(f, "word {word}: a line has the words 0 to 7"),
+            Self::TooSmall { bytes, stride } => {
+                write!(f, "{bytes} bytes hold fewer than two nodes at stride {stride}")
+            }
+            Self::Clash { stride, word } => {
+                write!(f, "links would overwrite the ring at stride {stride}, word {word}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RingError {}
+
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    stride: usize,
+    word: usize,
+    nodes: usize,
+    start: u64,
+}
+
+/// A buffer and the rings in it.
+///
+/// It borrows the buffer exclusively and every link in it was written here, so
+/// that every link that a chase follows lies in the buffer.
+#[derive(Debug)]
+pub struct Rings<'a> {
+    base: *mut u8,
+    len: usize,
+    rings: Vec<Ring>,
+    buffer: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: it stands for the exclusive borrow that it was made from.
+unsafe impl Send for Rings<'_> {}
+// SAFETY: through a shared reference the buffer is only read.
+unsafe impl Sync for Rings<'_> {}
+
+impl<'a> Rings<'a> {
+    /// A buffer without rings.
+    ///
+    /// # Errors
+    ///
+    /// [`RingError::Unaligned`].
+    pub fn new(memory: &'a mut [u8]) -> Result<Self, RingError> {
+        let base = memory.as_mut_ptr();
+        if !base.addr().is_multiple_of(LINE) {
+            return Err(RingError::Unaligned);
+        }
+        Ok(Self { base, len: memory.len(), rings: Vec::new(), buffer: PhantomData })
+    }
+
+    /// Links a single cycle through all nodes: node i's line begins at i·`stride`,
+    /// its link is word `word` (0 to 7) of that line. Every node whose line fits
+    /// into the buffer takes part.
+    ///
+    /// With the stride and word of an earlier ring, that ring is built anew and
+    /// keeps its id. Built in place, without an index array.
+    ///
+    /// # Errors
+    ///
+    /// Any [`RingError`] but [`RingError::Unaligned`]; nothing has changed then.
+    pub fn build(&mut self, order: Order, stride: usize, word: usize, rng: &mut Rng) -> Result<RingId, RingError> {
+        let mut ring = self.plan(stride, word)?;
+        ring.start = match order {
+            Order::Sequential => self.link(ring).sequential(),
+            Order::FullRandom => self.link(ring).windows(ring.nodes, rng),
+            Order::WindowRandom { window_bytes } => {
+                let window = window_bytes / stride;
+                if window < 2 {
+                    return Err(RingError::TooSmall { bytes: window_bytes, stride });
+                }
+                self.link(ring).windows(window, rng)
+            }
+        };
+        let same = |r: &Ring| (r.stride, r.word) == (stride, word);
+        if let Some(i) = self.rings.iter().position(same) {
+            self.rings[i] = ring;
+            return Ok(RingId(i));
+        }
+        self.rings.push(ring);
+        Ok(RingId(self.rings.len() - 1))
+    }
+
+    /// Checks a ring that is to be built against the buffer and its other rings.
+    fn plan(&self, stride: usize, word: usize) -> Result<Ring, RingError> {
+        if stride < LINE || !stride.is_multiple_of(8) {
+            return Err(RingError::Stride { stride });
+        }
+        if word > 7 {
+            return Err(RingError::Word { word });
+        }
+        let nodes = self.len.checked_sub(LINE).map_or(0, |n| n / stride + 1);
+        if nodes < 2 {
+            return Err(RingError::TooSmall { bytes: self.len, stride });
+        }
+        for other in &self.rings {
+            if (other.stride, other.word) != (stride, word) && clash((other.stride, other.word), (stride, word)) {
+                return Err(RingError::Clash { stride: other.stride, word: other.word });
+            }
+        }
+        Ok(Ring { stride, word, nodes, start: (word * 8) as u64 })
+    }
+
+    fn link(&mut self, ring: Ring) -> Linker<'_> {
+        Linker { base: self.base, ring, buffer: PhantomData }
+    }
+
+    /// The number of nodes of a ring, each visited once in as many hops.
+    #[must_use]
+    pub fn nodes(&self, id: RingId) -> u64 {
+        self.rings[id.0].nodes as u64
+    }
+
+    /// An offset to begin a chase at: of the first node of the first window.
+    #[must_use]
+    pub fn start(&self, id: RingId) -> u64 {
+        self.rings[id.0].start
+    }
+
+    /// Follows `hops` links from the offset `at` ([`Rings::start`] or what an
+    /// earlier chase returned) and returns the last one.
+    ///
+    /// # Panics
+    ///
+    /// If `id` is not of this buffer or `at` is no offset of that ring.
+    #[inline]
+    pub fn chase(&self, id: RingId, at: u64, hops: u64) -> u64 {
+        self.check(id, at);
+        // SAFETY: `at` is a link's place in a ring that was built in this buffer,
+        // whose links form a closed cycle of such places; nobody else can write.
+        unsafe { arch::chase(self.base, at, hops) }
+    }
+
+    /// One hop per slot of `ticks`, each fenced and timed by itself (the clock's
+    /// cost included; `u32::MAX` if longer); returns the last offset.
+    ///
+    /// # Panics
+    ///
+    /// As [`Rings::chase`].
+    pub fn timed(&self, id: RingId, at: u64, clock: &Clock, ticks: &mut [u32]) -> u64 {
+        self.check(id, at);
+        let mut at = at;
+        for slot in ticks {
+            let start = clock.start();
+            // SAFETY: as in `chase`.
+            at = unsafe { arch::hop(self.base, at) };
+            let spent = clock.stop().wrapping_sub(start);
+            *slot = u32::try_from(spent).unwrap_or(u32::MAX);
+        }
+        at
+    }
+
+    #[inline]
+    fn check(&self, id: RingId, at: u64) {
+        let Ring { stride, word, nodes, .. } = self.rings[id.0];
+        let node = at.wrapping_sub((word * 8) as u64);
+        let fits = node.is_multiple_of(stride as u64) && node / (stride as u64) < nodes as u64;
+        assert!(fits, "offset {at} is not one of ring {}", id.0);
+    }
+}
+
+/// Whether two rings could want the same word: their places i·s + 8w are equal
+/// modulo the greatest common divisor of the strides. Strides being multiples of
+/// 8 and links aligned words, there is no partial overlap.
+fn clash((s1, w1): (usize, usize), (s2, w2): (usize, usize)) -> bool {
+    let (mut a, mut b) = (s1, s2);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    (w1 * 8) % a == (w2 * 8) % a
+}
+
+/// Writes the links of one ring.
+struct Linker<'a> {
+    base: *mut u8,
+    ring: Ring,
+    buffer: PhantomData<&'a mut [u8]>,
+}
+
+impl Linker<'_> {
+    fn sequential(&mut self) -> u64 {
+        let last = self.ring.nodes - 1;
+        for i in 0..last {
+            self.set(i, self.place(i + 1));
+        }
+        self.set(last, self.place(0));
+        self.place(0)
+    }
+
+    /// A random cycle within each window of `window` nodes, then the cycles
+    /// opened at a random node each and joined end to start. Returns the start
+    /// of the first.
+    fn windows(&mut self, window: usize, rng: &mut Rng) -> u64 {
+        let mut first = 0;
+        let mut open_end = None;
+        for begin in (0..self.ring.nodes).step_by(window) {
+            let n = window.min(self.ring.nodes - begin);
+            self.cycle(begin, n, rng);
+            let end = begin + rng.below(n as u64) as usize;
+            let start = self.get(end);
+            match open_end {
+                None => first = start,
+                Some(previous) => self.set(previous, start),
+            }
+            open_end = Some(end);
+        }
+        if let Some(last) = open_end {
+            self.set(last, first);
+        }
+        first
+    }
+
+    /// A uniformly random single cycle through the nodes `begin..begin + n`: each
+    /// node in turn is inserted behind a random one of those before it.
+    ///
+    /// The targets of a batch are drawn and prefetched one batch ahead: a big
+    /// buffer is a cache miss and a page walk a node.
+    fn cycle(&mut self, begin: usize, n: usize, rng: &mut Rng) {
+        self.set(begin, self.place(begin));
+        let mut next = [0; BATCH];
+        let mut ready = 1..(1 + BATCH).min(n);
+        self.draw(begin, ready.clone(), &mut next, rng);
+        while !ready.is_empty() {
+            let now = next;
+            let following = ready.end..(ready.end + BATCH).min(n);
+            self.draw(begin, following.clone(), &mut next, rng);
+            for (i, &j) in ready.zip(&now) {
+                let (i, j) = (begin + i, begin + j);
+                self.set(i, self.get(j));
+                self.set(j, self.place(i));
+            }
+            ready = following;
+        }
+    }
+
+    fn draw(&self, begin: usize, nodes: std::ops::Range<usize>, out: &mut [usize; BATCH], rng: &mut Rng) {
+        for (i, slot) in nodes.zip(out) {
+            *slot = rng.below(i as u64) as usize;
+            arch::prefetch_write(self.word(begin + *slot).cast());
+        }
+    }
+
+    /// The byte offset of node `i`'s link.
+    fn place(&self, i: usize) -> u64 {
+        (i * self.ring.stride + self.ring.word * 8) as u64
+    }
+
+    fn word(&self, i: usize) -> *mut u64 {
+        debug_assert!(i < self.ring.nodes);
+        self.base.wrapping_add(self.place(i) as usize).cast()
+    }
+
+    fn get(&self, i: usize) -> u64 {
+        // SAFETY: node i's line lies in the buffer (`plan`), is 8-aligned as base
+        // and stride are, and the buffer is borrowed exclusively.
+        unsafe { self.word(i).read() }
+    }
+
+    fn set(&mut self, i: usize, link: u64) {
+        // SAFETY: as in `get`.
+        unsafe { self.word(i).write(link) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

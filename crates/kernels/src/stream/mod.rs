@@ -1,0 +1,124 @@
+//! Bandwidth kernels: the catalog, what each of them moves, and how it is run.
+//!
+//! A kernel works in *bursts* of four lines (256 application bytes) of every
+//! stream of its mix, each followed by a delay in core cycles. Without a delay a
+//! separate, further unrolled loop runs that holds no trace of one.
+
+mod accounting;
+mod run;
+
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod x86;
+
+pub use accounting::{Accounting, Lines, Op, Walk};
+pub use run::{Cursor, StreamError, Streams};
+
+use crate::isa::Isa;
+use run::Job;
+
+/// The word that the [`Op::Write`] kernels store, over and over: 1.0 and a bit,
+/// so that it is neither zero nor what [`crate::touch::fill`] wrote.
+pub const WRITE_WORD: u64 = 0x3ff0_8000_0000_0001;
+/// The factor q of the scale and triad kernels.
+pub const FACTOR: f64 = 3.0;
+/// Lines of each stream in a burst.
+pub const BURST_LINES: usize = 4;
+/// Application bytes of each stream in a burst (full lines).
+pub const BURST_BYTES: usize = BURST_LINES * LINE;
+const LINE: usize = 64;
+
+/// Runs the bursts of a job and returns the XOR of the words read (of
+/// [`Op::Read`]; others return 0).
+///
+/// Unsafe to call: the job's pointers and indices must be good for its bursts,
+/// and the CPU must have the instruction set.
+type Loop = unsafe fn(&Job) -> u64;
+
+/// A bandwidth loop that can run on this CPU.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    op: Op,
+    lines: Lines,
+    walk: Walk,
+    isa: Isa,
+    body: Loop,
+}
+
+impl Kernel {
+    /// The kernel of that description, if it exists and this CPU can run it.
+    ///
+    /// There is none with non-temporal stores in [`Isa::Portable`], and none for
+    /// a [`Walk::BlockRandom`] whose block is not a power of two in
+    /// `4..=2^24` lines. [`Lines::Partial`] moves 8 bytes a line by scalar
+    /// instructions whatever the vector instruction set.
+    #[must_use]
+    pub fn find(op: Op, lines: Lines, walk: Walk, isa: Isa) -> Option<Self> {
+        if !isa.is_available() {
+            return None;
+        }
+        let random = match walk {
+            Walk::Sequential => false,
+            Walk::BlockRandom { block_lines } => {
+                if !block_lines.is_power_of_two() || !(4..=1 << 24).contains(&block_lines) {
+                    return None;
+                }
+                true
+            }
+        };
+        let body = match isa {
+            Isa::Portable => portable::find(op, lines, random)?,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => x86::find(op, lines, random, isa)?,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => neon::find(op, lines, random),
+            _ => return None,
+        };
+        Some(Self { op, lines, walk, isa, body })
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn op(&self) -> Op {
+        self.op
+    }
+
+    /// The instruction set.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Full or partial lines.
+    #[must_use]
+    pub fn lines(&self) -> Lines {
+        self.lines
+    }
+
+    /// The order of lines.
+    #[must_use]
+    pub fn walk(&self) -> Walk {
+        self.walk
+    }
+
+    /// What one burst moves.
+    #[must_use]
+    pub fn accounting(&self) -> Accounting {
+        Accounting::of(self.op, self.lines, self.isa)
+    }
+
+    /// Such as `copy-nt/avx512/full/seq` or `read/neon/partial/block-4096`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let (op, isa, lines) = (self.op.name(), self.isa.name(), self.lines.name());
+        match self.walk {
+            Walk::Sequential => format!("{op}/{isa}/{lines}/seq"),
+            Walk::BlockRandom { block_lines } => {
+                format!("{op}/{isa}/{lines}/block-{block_lines}")
+            }
+        }
+    }
+}
