@@ -56,7 +56,9 @@ impl Payload {
 pub fn run(lab: &Lab, guest: &Guest, payload: &Payload, commands: &[String], limit: Duration) -> Result<Vec<Ran>> {
     let scratch = lab.scratch(guest.name)?;
     fs::write(scratch.path().join("initrd"), payload.archive(commands))?;
-    for boot in 1.. {
+    let mut boots = 0;
+    loop {
+        boots += 1;
         let mut qemu = Qemu::start(guest, &payload.kernel, scratch.path())?;
         if qemu.wait(BOOT_LIMIT, |transcript| transcript.up)? {
             let ended = qemu.wait(limit, |transcript| transcript.ended)?;
@@ -67,12 +69,11 @@ pub fn run(lab: &Lab, guest: &Guest, payload: &Payload, commands: &[String], lim
             }
             return Ok(ran);
         }
-        if boot == BOOTS {
+        if boots == BOOTS {
             bail!("guest {} did not boot in {BOOTS} attempts\n{}", guest.name, qemu.console());
         }
         say::stage(&format!("guest {} did not boot, once more", guest.name));
     }
-    unreachable!("the loop ends by itself")
 }
 
 /// A running emulator; it ends with its owner, and with this process however that ends.
