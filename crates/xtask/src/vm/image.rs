@@ -18,6 +18,7 @@ impl Lab {
     pub fn open() -> Result<Self> {
         let folder = std::env::var_os("MEMGAUGE_LAB").map_or_else(|| PathBuf::from("/var/tmp/memgauge-lab"), PathBuf::from);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make the lab's folder {}", folder.display()))?;
+        sweep(&folder)?;
         Ok(Self { folder })
     }
 
@@ -60,6 +61,19 @@ impl Lab {
         }
         Ok(path)
     }
+}
+
+/// Removes what runs left that were killed: their folders end with their process id.
+fn sweep(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let pid = name.rsplit_once('-').and_then(|(_, pid)| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// A folder that goes away with its owner.
@@ -164,7 +178,20 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::payload;
+    use super::{payload, sweep};
+
+    #[test]
+    fn only_folders_of_dead_processes_are_swept() {
+        let lab = tempfile::tempdir().expect("a folder");
+        let mine = format!("2s-{}", std::process::id());
+        // Beyond what Linux gives to a process.
+        for name in ["2s-4194305", "kept", mine.as_str()] {
+            std::fs::create_dir(lab.path().join(name)).expect("a folder");
+        }
+        sweep(lab.path()).expect("swept");
+        let left = ["2s-4194305", "kept", mine.as_str()].map(|name| lab.path().join(name).exists());
+        assert_eq!(left, [false, true, true]);
+    }
 
     #[test]
     fn the_payload_is_found_by_the_header() {
