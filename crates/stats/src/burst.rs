@@ -93,7 +93,7 @@ fn relative_line(points: &[(f64, f64)], bytes: f64) -> Option<(f64, f64)> {
     let spread = total(&|d, _| (d - mean_d) * (d - mean_d));
     let shared = total(&|d, y| (d - mean_d) * (y - mean_y));
     let slope = shared / spread;
-    (spread > 0.0 && slope.is_finite()).then(|| (slope, mean_y - slope * mean_d))
+    (spread > 0.0 && slope.is_finite()).then_some((slope, mean_y - slope * mean_d))
 }
 
 #[cfg(test)]

@@ -189,9 +189,8 @@ impl std::error::Error for CurveError {}
 /// With six rounds or more the knee and the matched bandwidths get 95 %
 /// percentile intervals from 1000 resamples of whole *rounds* with `seed`. A
 /// resample whose knee is its last point counts with that bandwidth: the true
-/// knee is not below it. With as few as six rounds such an interval is some
-/// points narrow of its nominal coverage. Source: B. Efron, R. J. Tibshirani,
-/// "An Introduction to the Bootstrap", chapter 13.
+/// knee is not below it. Source: B. Efron, R. J. Tibshirani, "An Introduction to
+/// the Bootstrap", chapter 13.
 ///
 /// # Errors
 ///

@@ -8,13 +8,16 @@ const LIGHTEST: f64 = 0.03;
 /// No delay beyond this unless the pilot went further (core cycles).
 const LONGEST: f64 = 20_000.0;
 
-/// From this share of the highest bandwidth on, points are twice as dense:
-/// published curves have their knee between 0.78 and 0.99.
-const KNEE_FROM: f64 = 0.7;
-const KNEE_DENSITY: f64 = 2.0;
+/// How dense the delays lie from a share of the highest bandwidth on.
+///
+/// Light loads, since the unloaded latency is the median of the five lightest:
+/// spread evenly, ten points would put it at 40 % load. Then the knee:
+/// published curves have it between 0.78 and 0.99.
+const DENSITIES: [(f64, f64); 3] = [(0.0, 4.0), (0.12, 1.0), (0.7, 2.0)];
 
-/// Chooses `wanted` delays (core cycles) that lie evenly in *bandwidth*, twice
-/// as dense from 70 % of the highest bandwidth on, where the knee is.
+/// Chooses `wanted` delays (core cycles) that lie evenly in *bandwidth*, but
+/// twice as dense from 70 % of the highest bandwidth on, where the knee is, and
+/// four times up to 12 %, where the unloaded latency comes from.
 ///
 /// `pilot` holds measured (delay in core cycles, bandwidth in any unit) in any
 /// order; it should include delay 0. Between two pilot delays 1/B is taken as
@@ -115,14 +118,27 @@ fn interpolate(knots: &[(f64, f64)], x: f64, axes: impl Fn((f64, f64)) -> (f64, 
 }
 
 /// The scale on which delays are even: the share of the highest bandwidth,
-/// stretched above [`KNEE_FROM`].
+/// stretched by [`DENSITIES`].
 fn effort(share: f64) -> f64 {
-    share + (share - KNEE_FROM).max(0.0) * (KNEE_DENSITY - 1.0)
+    segments().map(|(from, width, density)| (share - from).clamp(0.0, width) * density).sum()
 }
 
 /// The inverse of [`effort`].
 fn share_of(effort: f64) -> f64 {
-    effort.min(KNEE_FROM) + (effort - KNEE_FROM).max(0.0) / KNEE_DENSITY
+    let mut left = effort;
+    let mut share = 0.0;
+    for (_, width, density) in segments() {
+        let taken = (left / density).clamp(0.0, width);
+        share += taken;
+        left -= taken * density;
+    }
+    share
+}
+
+/// (from, width, density) of each part of 0..=1.
+fn segments() -> impl Iterator<Item = (f64, f64, f64)> {
+    let ends = DENSITIES.iter().skip(1).map(|next| next.0).chain([1.0]);
+    DENSITIES.iter().zip(ends).map(|(&(from, density), end)| (from, end - from, density))
 }
 
 /// Drops from the middle what rounding to both ends put beyond `wanted`.
@@ -171,8 +187,23 @@ mod tests {
         for step in &steps {
             assert!((step * 11.0 / even - 1.0).abs() < 0.15, "{delays:?} {steps:?}");
         }
-        let above = delays.iter().filter(|&&d| bandwidth(d) > 70.0).count();
-        assert!(above >= 5, "{delays:?}");
+        let count = |test: &dyn Fn(f64) -> bool| delays.iter().filter(|&&d| test(bandwidth(d))).count();
+        assert!(count(&|b| b > 70.0) >= 4, "{delays:?}");
+        assert!(count(&|b| b < 12.1) >= 3, "{delays:?}");
+    }
+
+    #[test]
+    fn ten_delays_show_the_unloaded_latency() {
+        let delays = spaced_delays(&pilot(), 10).unwrap();
+        assert!(bandwidth(delays[7]) < 13.0, "third lightest: {delays:?}");
+    }
+
+    #[test]
+    fn effort_has_an_inverse() {
+        for share in [0.0, 0.03, 0.12, 0.4, 0.7, 0.9, 1.0] {
+            assert!((share_of(effort(share)) - share).abs() < 1e-12, "{share}");
+        }
+        assert!((effort(1.0) - (0.48 + 0.58 + 0.6)).abs() < 1e-12);
     }
 
     #[test]
