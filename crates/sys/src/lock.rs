@@ -167,6 +167,28 @@ fn find_holder(locks: &str, inode: u64) -> Option<u32> {
         let mut fields = line.split_whitespace().skip_while(|field| *field != "FLOCK");
         let pid = fields.nth(3)?.parse().ok()?;
         let found: u64 = fields.next()?.rsplit(':').next()?.parse().ok()?;
-        (found == inode).then_some(pid)
+        // 0 is a process outside this PID namespace.
+        (found == inode && pid != 0).then_some(pid)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_is_found_by_inode() {
+        let locks = "\
+1: POSIX  ADVISORY  WRITE 12 fe:00:533 0 EOF
+2: FLOCK  ADVISORY  WRITE 4711 00:1a:533 0 EOF
+2: -> FLOCK  ADVISORY  WRITE 4712 00:1a:533 0 EOF
+3: FLOCK  ADVISORY  WRITE 0 00:1a:534 0 EOF
+4: FLOCK  ADVISORY  WRITE -1 00:1a:535 0 EOF
+5: OFDLCK ADVISORY  READ  -1 00:05:536 0 EOF
+";
+        assert_eq!(find_holder(locks, 533), Some(4711));
+        for unknown in [534, 535, 536, 999] {
+            assert_eq!(find_holder(locks, unknown), None);
+        }
+    }
 }

@@ -54,3 +54,42 @@ fn open_error(cpu: u32, error: &io::Error) -> MsrError {
         _ => MsrError::NotPresent { cpu },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn root_with(contents: Option<&[u8]>) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("dev/cpu/3");
+        fs::create_dir_all(&folder).unwrap();
+        if let Some(contents) = contents {
+            fs::write(folder.join("msr"), contents).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_register_is_the_eight_bytes_at_its_number() {
+        let mut image = vec![0; 0x1a4];
+        image.extend(0x0123_4567_89ab_cdef_u64.to_ne_bytes());
+        let root = root_with(Some(&image));
+        assert_eq!(read(root.path(), 3, 0x1a4), Ok(0x0123_4567_89ab_cdef));
+        assert_eq!(read(root.path(), 4, 0x1a4), Err(MsrError::NotPresent { cpu: 4 }));
+        assert!(matches!(read(root.path(), 3, 0x1a5), Err(MsrError::Refused { msr: 0x1a5, .. })));
+    }
+
+    #[test]
+    fn faults_have_types() {
+        let root = root_with(None);
+        assert_eq!(read(root.path(), 3, 0), Err(MsrError::NotPresent { cpu: 3 }));
+        for errno in [libc::EACCES, libc::EPERM] {
+            let error = open_error(0, &io::Error::from_raw_os_error(errno));
+            assert_eq!(error, MsrError::NoPermission { cpu: 0, errno: Errno(errno) });
+        }
+        let error = open_error(0, &io::Error::from_raw_os_error(libc::ENXIO));
+        assert_eq!(error, MsrError::NotPresent { cpu: 0 });
+    }
+}

@@ -75,3 +75,33 @@ pub(crate) fn pool(root: &Path, bytes: u64) -> Option<Pool> {
 fn read_number(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_round_up_to_the_kind() {
+        let page = page_size() as u64;
+        assert_eq!(Pages::Base.round_up(page + 1), Some(2 * page));
+        assert_eq!(Pages::Huge { bytes: 1 << 30 }.round_up(3), Some(1 << 30));
+        assert_eq!(Pages::Huge { bytes: 1 << 30 }.round_up(u64::MAX), None);
+        if let Some(thp) = thp_size() {
+            assert!(thp > page);
+            assert_eq!(Pages::Thp.round_up(1), Some(thp));
+        }
+    }
+
+    #[test]
+    fn a_pool_counts_what_is_not_promised() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("sys/kernel/mm/hugepages/hugepages-2048kB");
+        fs::create_dir_all(&folder).unwrap();
+        assert_eq!(pool(root.path(), 2 << 20), None);
+        fs::write(folder.join("free_hugepages"), "24\n").unwrap();
+        assert_eq!(pool(root.path(), 2 << 20), Some(Pool { free: 24 }));
+        fs::write(folder.join("resv_hugepages"), "20\n").unwrap();
+        assert_eq!(pool(root.path(), 2 << 20), Some(Pool { free: 4 }));
+        assert_eq!(pool(root.path(), 1 << 30), None);
+    }
+}

@@ -139,3 +139,24 @@ fn range(arena: &Arena) -> Range<usize> {
     let start = arena.at(0).as_ptr().addr();
     start..start + arena.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn samples_are_distinct_and_even(pages in 1usize..1_000_000, max in 1usize..3000) {
+            let wanted = pages.min(max);
+            let picked: Vec<usize> = spread(pages, wanted).collect();
+            proptest::prop_assert_eq!(picked.len(), wanted);
+            let gap = pages / wanted;
+            for pair in picked.windows(2) {
+                let step = pair[1] - pair[0];
+                proptest::prop_assert!(step == gap || step == gap + 1, "{} of {}", step, gap);
+            }
+            proptest::prop_assert!(picked[0] <= gap && picked[wanted - 1] < pages);
+            proptest::prop_assert!(picked[wanted - 1] + gap + 1 >= pages);
+        }
+    }
+}

@@ -90,6 +90,7 @@ impl Arena {
         let step = self.step();
         let end = end.next_multiple_of(step);
         let mut offset = offset / step * step;
+        let mut tries = 0;
         while offset < end {
             if stop.load(Ordering::Relaxed) {
                 return Err(PopulateError::Stopped { offset });
@@ -97,8 +98,8 @@ impl Arena {
             // Slices end at multiples of their size, so that threads' parts fall on the same ones.
             let slice_end = (offset + 1).next_multiple_of(SLICE.max(step)).min(end);
             match slice(offset, slice_end - offset) {
-                Ok(()) => offset = slice_end,
-                Err(Errno(libc::EINTR | libc::EAGAIN)) => {}
+                Ok(()) => (offset, tries) = (slice_end, 0),
+                Err(Errno(libc::EINTR | libc::EAGAIN)) if tries < 100 => tries += 1,
                 Err(errno) => return Err(failure(offset, errno)),
             }
         }

@@ -15,7 +15,6 @@ struct Vma {
     rss: u64,
     anon_huge: u64,
     kernel_page: u64,
-    hugetlb: u64,
 }
 
 /// The kind of pages of `arena`, an address range, by the kernel's account.
@@ -59,29 +58,25 @@ fn field(line: &str, vma: &mut Vma) {
         "Rss" => &mut vma.rss,
         "AnonHugePages" => &mut vma.anon_huge,
         "KernelPageSize" => &mut vma.kernel_page,
-        // Resident huge pages, which Rss leaves out.
-        "Private_Hugetlb" => &mut vma.hugetlb,
         _ => return,
     };
     let kib = value.trim().strip_suffix("kB").and_then(|kib| kib.trim().parse::<u64>().ok());
-    *place = kib.unwrap_or(0) * 1024;
+    *place = kib.unwrap_or(0).saturating_mul(1024);
 }
 
 fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
     let Some(first) = vmas.first() else { return GotKind::Unknown };
-    if vmas.iter().all(|vma| vma.kernel_page == first.kernel_page) && first.kernel_page > base_page {
+    // Mappings of a pool's pages never merge with others. They don't count in Rss.
+    if first.kernel_page > base_page {
         return GotKind::Hugetlb(first.kernel_page);
     }
     // A mapping that merged with a neighbour counts that one's pages too. All or none is still
-    // certain then; a share is the whole mapping's, scaled down to what is the arena's.
-    let (mut huge, mut total) = (0, 0);
+    // certain then; anything between is scaled down to the arena's share of the mapping.
+    let (mut huge, mut total) = (0u64, 0u64);
     for vma in vmas {
-        let own = vma.range.end.min(arena.end) - vma.range.start.max(arena.start);
-        let whole = vma.range.len();
-        let scale = |bytes: u64| scale(bytes, own, whole);
-        let big = if vma.kernel_page > base_page { vma.hugetlb } else { vma.anon_huge };
-        huge += scale(big);
-        total += scale(vma.rss + vma.hugetlb);
+        let own = vma.range.end.min(arena.end).saturating_sub(vma.range.start.max(arena.start));
+        huge = scale(vma.anon_huge, own, vma.range.len()).saturating_add(huge);
+        total = scale(vma.rss, own, vma.range.len()).saturating_add(total);
     }
     match (huge, total) {
         (_, 0) => GotKind::Unknown,
@@ -94,4 +89,96 @@ fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
 fn scale(bytes: u64, part: usize, whole: usize) -> u64 {
     let scaled = u128::from(bytes) * part as u128 / whole.max(1) as u128;
     u64::try_from(scaled).unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vma(range: &str, rss: u64, anon_huge: u64, page: u64) -> String {
+        format!(
+            "{range} rw-p 00000000 00:00 0 \n\
+             Size:              65536 kB\n\
+             KernelPageSize:     {page:4} kB\n\
+             MMUPageSize:        {page:4} kB\n\
+             Rss:            {rss:8} kB\n\
+             Pss:            {rss:8} kB\n\
+             AnonHugePages:  {anon_huge:8} kB\n\
+             ShmemPmdMapped:        0 kB\n\
+             FilePmdMapped:         0 kB\n\
+             Private_Hugetlb:       0 kB\n\
+             THPeligible:           1\n\
+             VmFlags: rd wr mr mw me dc dd hg \n"
+        )
+    }
+
+    fn kind(text: &str, arena: Range<usize>, page: u64) -> GotKind {
+        parse(text.as_bytes(), &arena, page).unwrap()
+    }
+
+    const ARENA: Range<usize> = 0x7f00_0000_0000..0x7f00_0400_0000;
+    const OWN: &str = "7f0000000000-7f0004000000";
+
+    #[test]
+    fn each_kind_is_told_from_the_others() {
+        let around = |own: &str| vma("7effffff0000-7f0000000000", 0, 0, 4) + own + &vma("7f0004000000-7f0004001000", 0, 0, 4);
+        let cases = [
+            (65536, 65536, GotKind::Thp),
+            (65536, 0, GotKind::Base),
+            (0, 0, GotKind::Unknown),
+            (65536, 2048, GotKind::Mixed { huge_bytes: 2 << 20, total_bytes: 64 << 20 }),
+        ];
+        for (rss, huge, want) in cases {
+            assert_eq!(kind(&around(&vma(OWN, rss, huge, 4)), ARENA, 4096), want);
+        }
+    }
+
+    #[test]
+    fn larger_base_pages_are_no_huge_pages() {
+        for kib in [16, 64] {
+            let own = vma(OWN, 65536, 0, kib);
+            assert_eq!(kind(&own, ARENA, kib * 1024), GotKind::Base);
+        }
+        let own = vma(OWN, 65536, 65536, 16);
+        assert_eq!(kind(&own, ARENA, 16384), GotKind::Thp);
+    }
+
+    #[test]
+    fn pool_pages_have_their_size() {
+        // As the kernel prints a pool's mapping: nothing in Rss.
+        for (kib, base) in [(2048, 4096), (1 << 20, 4096), (512 << 10, 65536), (2048, 65536)] {
+            assert_eq!(kind(&vma(OWN, 0, 0, kib), ARENA, base), GotKind::Hugetlb(kib * 1024));
+        }
+    }
+
+    #[test]
+    fn split_mappings_add_up() {
+        let text = vma("7f0000000000-7f0002000000", 32768, 32768, 4) + &vma("7f0002000000-7f0004000000", 32768, 0, 4);
+        let want = GotKind::Mixed { huge_bytes: 32 << 20, total_bytes: 64 << 20 };
+        assert_eq!(kind(&text, ARENA, 4096), want);
+    }
+
+    #[test]
+    fn a_merged_mapping_counts_by_share() {
+        // Twice the arena's size: 128 MiB, of which the arena is the second half.
+        let merged = "7efffc000000-7f0004000000";
+        assert_eq!(kind(&vma(merged, 131_072, 131_072, 4), ARENA, 4096), GotKind::Thp);
+        assert_eq!(kind(&vma(merged, 131_072, 0, 4), ARENA, 4096), GotKind::Base);
+        let want = GotKind::Mixed { huge_bytes: 16 << 20, total_bytes: 64 << 20 };
+        assert_eq!(kind(&vma(merged, 131_072, 32_768, 4), ARENA, 4096), want);
+    }
+
+    #[test]
+    fn other_mappings_do_not_count() {
+        let text = vma("555500000000-555500021000", 132, 0, 4) + &vma("7f0004000000-7f0008000000", 65536, 65536, 4);
+        assert_eq!(kind(&text, ARENA, 4096), GotKind::Unknown);
+        assert_eq!(kind("", ARENA, 4096), GotKind::Unknown);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_harm(text in "([0-9a-f]{1,17}-[0-9a-f]{1,17} rw|Rss: +[0-9]{1,22} kB|[ -~]{0,20}|\n){0,30}") {
+            let _ = parse(text.as_bytes(), &ARENA, 4096);
+        }
+    }
 }
