@@ -134,6 +134,19 @@ mod tests {
     }
 
     #[test]
+    fn a_relative_error_weighs_the_same_at_every_delay() {
+        let mut points = exact(&[1000.0, 1700.0, 5000.0, 20000.0]);
+        for (point, error) in points.iter_mut().zip([1.03, 0.98, 1.02, 0.97]) {
+            point.1 *= error;
+        }
+        let fit = fit_bursts(&points, 15.0 * BURST_BYTES).unwrap();
+        // numpy.polyfit(d, y, 1, w=1 / y) with y = 15 * 256 / B
+        assert!((fit.clock_hz / 2_555_701_323.133_98 - 1.0).abs() < 1e-9);
+        assert!((fit.burst_cycles - 49.824_625_955_2).abs() < 1e-5);
+        assert!((fit.worst_residual - 0.028_644_810_996_6).abs() < 1e-9);
+    }
+
+    #[test]
     fn what_cannot_be_fitted_is_refused() {
         let bytes = 15.0 * BURST_BYTES;
         assert_eq!(fit_bursts(&exact(&[1000.0, 2000.0]), bytes), None);
