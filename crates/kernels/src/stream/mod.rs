@@ -5,6 +5,7 @@
 //! separate, further unrolled loop runs that holds no trace of one.
 
 mod accounting;
+mod order;
 mod run;
 
 #[cfg(target_arch = "aarch64")]

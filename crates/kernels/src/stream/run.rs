@@ -1,8 +1,8 @@
 //! Binding a kernel to memory and driving it over its streams.
 
-use super::{BURST_BYTES, Kernel, LINE, Op, Walk};
+use super::order::Block;
+use super::{BURST_BYTES, Kernel, LINE, Walk};
 use crate::arch;
-use crate::rng::splitmix64;
 
 /// Why memory does not fit a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,15 @@ impl<'a> Streams<'a> {
         Ok(Self { read, write, shape: kernel.shape() })
     }
 
+    /// Whether a cursor's places are whole bursts inside the streams.
+    fn holds(&self, cursor: &Cursor, (read, _, write): (usize, usize, usize)) -> bool {
+        let inside = |at: usize, len: usize, granule: usize| match granule {
+            0 => at == 0,
+            _ => at < len && at.is_multiple_of(granule),
+        };
+        inside(cursor.read, self.read_len(), read) && inside(cursor.write, self.write_len(), write)
+    }
+
     /// Bytes of each read stream.
     #[must_use]
     pub fn read_len(&self) -> usize {
@@ -106,7 +115,7 @@ pub struct Cursor {
     pub read: usize,
     /// Progress in the write stream.
     pub write: usize,
-    /// XOR of all 64-bit words that [`Op::Read`] has loaded: proof that it did.
+    /// XOR of all 64-bit words that [`Op::Read`](super::Op::Read) has loaded: proof that it did.
     pub check: u64,
 }
 
@@ -124,12 +133,14 @@ pub(super) struct Job {
     pub(super) bursts: u64,
     /// Core cycles after each burst.
     pub(super) delay: u64,
-    /// Block-random: the multiplied index of the next line ([`scramble`]).
+    /// Block-random: the multiplied index of the next line (see `order`).
     pub(super) read_index: u64,
     /// The same for the write stream.
     pub(super) write_index: u64,
-    /// Block-random: lines of the read block - 1.
-    pub(super) mask: u64,
+    /// Block-random: steps of the read block - 1.
+    pub(super) read_mask: u64,
+    /// The same for the write block.
+    pub(super) write_mask: u64,
 }
 
 impl Kernel {
@@ -158,8 +169,79 @@ impl Kernel {
     /// If `streams` was bound to a kernel of another shape, or `cursor` is not a
     /// place in them.
     pub fn run(&self, streams: &mut Streams<'_>, cursor: &mut Cursor, max_bursts: u64, delay: u32) -> u64 {
-        let _ = (streams, cursor, max_bursts, delay);
-        let _ = (arch::store_fence, splitmix64, Walk::Sequential, Op::Read);
-        todo!()
+        assert_eq!(streams.shape, self.shape(), "streams of another shape");
+        assert!(streams.holds(cursor, self.shape()), "cursor outside its streams");
+        let mut done = 0;
+        while done < max_bursts {
+            let segment = self.segment(streams, cursor, max_bursts - done, delay);
+            // SAFETY: the segment ends before its streams (or their blocks) do, they
+            // are borrowed for its whole time, and the catalog checked the ISA.
+            cursor.check ^= unsafe { (self.body)(&segment) };
+            done += segment.bursts;
+            if self.advance(streams, cursor, segment.bursts) {
+                break;
+            }
+        }
+        if self.op.is_nt() {
+            arch::store_fence();
+        }
+        done
+    }
+
+    /// The longest stretch from `cursor` on that a loop can do without a bend.
+    fn segment(&self, streams: &mut Streams<'_>, cursor: &Cursor, max: u64, delay: u32) -> Job {
+        let loads = self.op.loads();
+        let (read_len, write_len) = (streams.read_len(), streams.write_len());
+        let left = |len: usize, at: usize, granule: usize| (len - at).checked_div(granule).map_or(u64::MAX, |n| n as u64);
+        let mut bursts =
+            max.min(left(read_len, cursor.read, self.read_granule())).min(left(write_len, cursor.write, self.write_granule()));
+        let (mut read_at, mut write_at) = (cursor.read, cursor.write);
+        let (mut read_index, mut write_index) = (0, 0);
+        let (mut read_mask, mut write_mask) = (0, 0);
+        let mut region = 0;
+        if let Walk::BlockRandom { block_lines } = self.walk {
+            let block_steps = block_lines as usize;
+            if read_len > 0 {
+                let block = Block::at(cursor.read, read_len, loads, block_steps);
+                bursts = bursts.min(block.bursts_left);
+                (read_at, read_index) = (block.begin, block.index);
+                (read_mask, region) = (block.steps as u64 - 1, block.region);
+            }
+            if write_len > 0 {
+                let block = Block::at(cursor.write, write_len, 1, block_steps);
+                bursts = bursts.min(block.bursts_left);
+                (write_at, write_index) = (block.begin, block.index);
+                write_mask = block.steps as u64 - 1;
+            }
+        }
+        let [read0, read1] = streams.read.map(|s| s.as_ptr().wrapping_add(read_at));
+        let read1 = if self.op.read_streams() == 2 { read1 } else { std::ptr::without_provenance(region) };
+        Job {
+            read0,
+            read1,
+            write: streams.write.as_mut_ptr().wrapping_add(write_at),
+            bursts,
+            delay: u64::from(delay),
+            read_index,
+            write_index,
+            read_mask,
+            write_mask,
+        }
+    }
+
+    /// Moves the cursor; true if a stream came to its end and wrapped.
+    fn advance(&self, streams: &Streams<'_>, cursor: &mut Cursor, bursts: u64) -> bool {
+        let bursts = bursts as usize;
+        cursor.read += bursts * self.read_granule();
+        cursor.write += bursts * self.write_granule();
+        let read_end = self.read_granule() > 0 && cursor.read == streams.read_len();
+        let write_end = self.write_granule() > 0 && cursor.write == streams.write_len();
+        if read_end {
+            cursor.read = 0;
+        }
+        if write_end {
+            cursor.write = 0;
+        }
+        read_end || write_end
     }
 }
