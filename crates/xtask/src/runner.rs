@@ -3,7 +3,7 @@
 //! Both build with `[profile.ci]`: optimised, since measured loops in a debug
 //! build say nothing, and with debug assertions, since tests should see them.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -52,7 +52,7 @@ fn cargo_test() -> Outcome {
     for line in BufReader::new(output).lines() {
         let line = line?;
         total.add(&line);
-        writeln!(std::io::stdout(), "{line}")?;
+        say::line(&line);
     }
     let passed = child.wait()?.success();
     if total.passed == 0 {
