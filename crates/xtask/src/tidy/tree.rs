@@ -38,7 +38,7 @@ pub struct Line {
     /// Counted from 1.
     pub number: usize,
     pub code: String,
-    /// Inside `#[cfg(test)]`, or in a file that only tests compile.
+    /// Inside `#[cfg(test)]`, or in a file that is no part of a library or program that ships.
     pub in_test: bool,
 }
 
@@ -170,7 +170,7 @@ fn lines(file: &File) -> Vec<Line> {
 }
 
 fn is_test_file(path: &str) -> bool {
-    path.split('/').any(|part| matches!(part, "tests" | "benches" | "fuzz"))
+    path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples" | "fuzz"))
         || path.ends_with("/tests.rs")
         || path.ends_with("_tests.rs")
 }
