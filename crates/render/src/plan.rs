@@ -1,0 +1,171 @@
+//! A plan as text, for `--dry-run`.
+
+use crate::style::{Style, clean, paint};
+use crate::table::{Cell, Table};
+use crate::text::machine_line;
+use memgauge_model::{Budget, CpuList, DelayRef, Holds, Job, Machine, Measure, Plan, Point, units};
+use std::fmt::Write;
+
+/// Roles, memory by node, time, points.
+pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
+    let mut text = format!("{}\n", paint(style.heading, &format!("Plan for {}", machine_line(machine))));
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "{}{}{value}", paint(style.heading, label), " ".repeat(17_usize.saturating_sub(label.len())));
+    };
+    line("Roles", &roles(plan));
+    for (place, memory) in budget(&plan.budget).iter().enumerate() {
+        line(if place == 0 { "Memory" } else { "" }, memory);
+    }
+    line("Time", &time(plan));
+    for (label, notes) in [("Notes", &plan.notes), ("Rejected", &plan.rejected)] {
+        for (place, note) in notes.iter().enumerate() {
+            line(if place == 0 { label } else { "" }, &clean(note));
+        }
+    }
+    for (place, missing) in plan.unavailable.iter().enumerate() {
+        let what = clean(&format!("{}: {}; {}", missing.name, missing.detail, missing.remedy));
+        line(if place == 0 { "Not to be had" } else { "" }, &what);
+    }
+    text.push('\n');
+    for line in points(plan).lines("  ", style.dim) {
+        text += &line;
+        text.push('\n');
+    }
+    text
+}
+
+fn roles(plan: &Plan) -> String {
+    let observer = plan.observer.map_or_else(|| "no observer".to_owned(), |cpu| format!("observer CPU {cpu}"));
+    let loads = if plan.loads.is_empty() { "no loads".to_owned() } else { format!("loads CPUs {}", plan.loads) };
+    format!("{observer} · {loads} · memory of node {}", plan.target)
+}
+
+fn budget(budget: &Budget) -> Vec<String> {
+    let parts = [("buffers", budget.buffers), ("page tables", budget.page_tables), ("program", budget.program)];
+    let whole = parts.map(|(what, bytes)| format!("{} {what}", units::bytes(bytes))).join(" + ");
+    let mut lines = vec![format!("{whole}, at most, at once")];
+    lines.extend(budget.nodes.iter().map(|node| {
+        format!("node {}: {} of {} that can be had", node.node, units::bytes(node.needed), units::bytes(node.available))
+    }));
+    lines.extend(budget.cgroup_left.map(|left| format!("the cgroup leaves {}", units::bytes(left))));
+    lines
+}
+
+fn time(plan: &Plan) -> String {
+    let estimate = &plan.estimate;
+    let mut text = format!(
+        "about {} for {} rounds: set-up {}, warm-up {}, windows {}",
+        units::span(estimate.total_ns()),
+        estimate.rounds,
+        units::span(estimate.setup_ns),
+        units::span(estimate.warmup_ns),
+        units::span(estimate.windows_ns)
+    );
+    if let (Some(precision), [_, more @ ..]) = (plan.rounds.precision, plan.rounds.looks.as_slice())
+        && !more.is_empty()
+    {
+        let looks = more.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let _ = write!(text, "; up to {looks} rounds until ±{} %", precision * 100.0);
+    }
+    text
+}
+
+fn points(plan: &Plan) -> Table {
+    let head = ["figure", "job", "CPUs", "memory"].map(Cell::left).into_iter();
+    let head = head.chain(["pages", "bytes each"].map(Cell::left)).chain([Cell::right("time a round")]);
+    let mut table = Table::new(head.collect());
+    for point in &plan.points {
+        let arenas = arenas(point).filter_map(|id| plan.arenas.get(id)).collect::<Vec<_>>();
+        let nodes = arenas.iter().map(|arena| arena.node).collect::<CpuList>();
+        let pages = arenas
+            .first()
+            .map_or_else(String::new, |arena| format!("{} ({})", arena.pages.word(), units::bytes(arena.page_bytes)));
+        let bytes = arenas.first().map_or_else(String::new, |arena| match &arena.holds {
+            Holds::Chase { bytes, .. } | Holds::C2c { bytes } => units::bytes(*bytes),
+            Holds::Streams { streams, bytes } => format!("{streams} × {}", units::bytes(*bytes)),
+        });
+        table.row(vec![
+            Cell::left(figure(&point.measure)),
+            Cell::left(job(plan, point)),
+            Cell::left(point.threads.iter().map(|thread| thread.cpu).collect::<CpuList>().to_string()),
+            Cell::left(if nodes.is_empty() { String::new() } else { format!("node {nodes}") }),
+            Cell::left(pages),
+            Cell::left(bytes),
+            Cell::right(units::span(point.time_ns)),
+        ]);
+    }
+    table
+}
+
+fn arenas(point: &Point) -> impl Iterator<Item = usize> {
+    point.threads.iter().filter_map(|thread| match &thread.job {
+        Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
+            Some(*arena)
+        }
+        Job::KeepAlive => None,
+    })
+}
+
+/// The contract's name of what the point gives, with what tells it from its neighbours.
+fn figure(measure: &Measure) -> String {
+    match measure {
+        Measure::Idle { keepalive, .. } => format!("idle_latency{}", if *keepalive { ", kept awake" } else { "" }),
+        Measure::Access { .. } => "access_latency".to_owned(),
+        Measure::Peak { mix } => format!("peak_bandwidth {}", mix.name()),
+        Measure::Max { mix, delay } => format!("max_bandwidth {} delay {delay}", mix.name()),
+        Measure::MatrixLatency { from, to } => format!("matrix_latency {from} → {to}"),
+        Measure::MatrixBandwidth { from, to, mix } => format!("matrix_bandwidth {from} → {to} {}", mix.name()),
+        Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded_latency delay {delay}"),
+        Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded_latency, pilot's delay {}", slot + 1),
+        Measure::C2c { from, to, home, kind } => format!("c2c_latency {from} → {to} {} home {home}", kind.word()),
+        Measure::RfoProbe => "RFO probe".to_owned(),
+    }
+}
+
+/// What the leading thread does, and beside it the others, if they do something else.
+fn job(plan: &Plan, point: &Point) -> String {
+    let mut words = point.threads.iter().map(|thread| word(plan, &thread.job)).collect::<Vec<_>>();
+    words.dedup();
+    words.join(" + ")
+}
+
+fn word(plan: &Plan, job: &Job) -> String {
+    match job {
+        Job::Chase { arena, ring } | Job::TimedChase { arena, ring } => {
+            let timed = if matches!(job, Job::TimedChase { .. }) { "timed " } else { "" };
+            match plan.arenas.get(*arena).map(|arena| &arena.holds) {
+                Some(Holds::Chase { rings, .. }) => rings.get(*ring).map_or_else(
+                    || format!("{timed}chase"),
+                    |ring| format!("{timed}chase {}, {} stride", ring.order.word(), units::bytes(ring.stride)),
+                ),
+                _ => format!("{timed}chase"),
+            }
+        }
+        Job::Stream { mix, isa, block_lines, .. } => {
+            let order = block_lines.map_or_else(String::new, |lines| format!(", random in {lines} lines"));
+            format!("{} {}{order}", mix.name(), isa.word())
+        }
+        Job::KeepAlive => "keep-alive".to_owned(),
+        Job::C2c { kind, .. } => format!("{} {}", kind.method().word(), kind.word()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Style, sample};
+    use memgauge_model::What;
+
+    #[test]
+    fn roles_budget_time_and_points() {
+        insta::assert_snapshot!(super::text(&sample::plan(What::Peak), &sample::machine(), &Style::plain()), @r"
+        Plan for AMD EPYC (2 CPUs, 1 node, KVM guest) · 24 GiB · THP madvise · prefetcher state unknown
+        Roles            observer CPU 0 · loads CPUs 1 · memory of node 0
+        Memory           260 MiB buffers + 1 MiB page tables + 16 MiB program, at most, at once
+                         node 0: 277 MiB of 22 GiB that can be had
+        Time             about 940 ms for 6 rounds: set-up 400 ms, warm-up 300 ms, windows 240 ms; up to 9, 13, 19 rounds until ±1 %
+
+          figure               job        CPUs  memory  pages        bytes each   time a round
+          peak_bandwidth read  read avx2  0-1   node 0  thp (2 MiB)  1 × 128 MiB         40 ms
+        ");
+    }
+}

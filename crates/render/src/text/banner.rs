@@ -1,0 +1,23 @@
+//! The first lines: what the result is worth, then what it is of.
+
+use super::page::{Page, machine_line};
+use crate::style::{clean, paint};
+use memgauge_model::State;
+
+pub fn first(page: &mut Page) {
+    let status = &page.report.status;
+    let (style, head) = match status.state {
+        State::Complete => (page.style.good, ""),
+        State::Partial => (page.style.warn, "PARTIAL: stopped early, the figures that are here stand; their lines begin with ~"),
+        State::Rejected => (page.style.bad, "REJECTED: not to be relied on, for the reasons below; every line begins with !"),
+    };
+    if !head.is_empty() {
+        page.line(&paint(style, head));
+        for reason in &status.reasons {
+            page.line(&paint(style, &format!("  {}", clean(reason))));
+        }
+    }
+    let tool = &page.report.tool;
+    let title = format!("{} {} · {}", tool.name, tool.version, machine_line(&page.report.machine));
+    page.line(&paint(page.style.heading, &title));
+}

@@ -1,0 +1,153 @@
+//! The default run in a few lines: the headline of each kind of figure.
+
+use super::figures::label;
+use super::loaded;
+use super::matrix;
+use super::page::Page;
+use super::{idle, page};
+use crate::figure::{figure, number, spread, unit, value};
+use crate::style::paint;
+use memgauge_model::{Metric, MetricId};
+
+pub fn section(page: &mut Page) {
+    idle(page);
+    peak(page);
+    under_load(page);
+    nodes(page);
+    c2c(page);
+}
+
+/// Idle latency: the headline with its conditions, then the other orders and page kinds and the TLB cost.
+pub fn idle(page: &mut Page) {
+    let Some(headline) = idle::headline(page) else { return };
+    let told = |key: &str| headline.labels.get(key).map(|value| label(page, key, value)).unwrap_or_default();
+    let conditions = format!("{}, {}, CPU {} → node {}", told("order"), told("pages"), told("cpu"), told("node"));
+    let text = format!("{}  {}", paint(page.style.figure, &figure(headline)), paint(page.style.dim, &conditions));
+    page.labelled("Idle latency", &text);
+
+    // The headline's own twins: another order or page kind, the same keep-alive.
+    let twins = page.all("idle_latency").into_iter().filter(|(_, metric)| {
+        let same = |key: &str| metric.labels.get(key) == headline.labels.get(key);
+        !std::ptr::eq(*metric, headline) && same("keepalive") && same("cpu") && same("node") && same("bytes")
+    });
+    let mut parts = Vec::new();
+    for (id, metric) in twins.collect::<Vec<_>>() {
+        page.show(id);
+        let told = |key: &str| metric.labels.get(key).map(|value| label(page, key, value)).unwrap_or_default();
+        parts.push(format!("{} {}: {}", told("order"), told("pages"), figure(metric)));
+    }
+    if let Some(cost) = page.find("tlb_cost", &[("order", "full-random")]).or_else(|| page.find("tlb_cost", &[])) {
+        parts.push(format!("TLB cost {}", figure(cost)));
+    }
+    wrapped(page, &parts);
+}
+
+/// Peak bandwidth at the most threads, then at one.
+pub fn peak(page: &mut Page) {
+    let metrics = page.all("peak_bandwidth");
+    let threads = |metric: &Metric| metric.labels.get("threads").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let mut counts = metrics.iter().map(|(_, metric)| threads(metric)).collect::<Vec<_>>();
+    counts.sort_unstable();
+    counts.dedup();
+    let shown = [counts.last().copied(), counts.first().copied().filter(|_| counts.len() > 1)];
+    for (place, count) in shown.into_iter().flatten().enumerate() {
+        let mut of_count = metrics.iter().filter(|(_, metric)| threads(metric) == count).copied().collect::<Vec<_>>();
+        // Reads first; the sort is stable, so the others stay in the plan's order.
+        of_count.sort_by_key(|(_, metric)| metric.labels.get("mix").is_none_or(|mix| mix != "read"));
+        let Some((_, first)) = of_count.first().copied() else { continue };
+        let class = first.labels.get("class").map(|class| format!(", class {class}")).unwrap_or_default();
+        let text = mixes(page, &of_count);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let conditions = format!("{}{class}", page::count(count, "thread"));
+        let text = format!("{text}  {}", paint(page.style.dim, &crate::style::clean(&conditions)));
+        page.labelled(if place == 0 { "Peak bandwidth" } else { "" }, &text);
+    }
+}
+
+/// `84.1 GB/s ±0.6 read · 86.3 ±0.5 write-nt`: the unit once, at the first.
+fn mixes(page: &mut Page, metrics: &[(MetricId, &Metric)]) -> String {
+    let mut parts = Vec::new();
+    for (id, metric) in metrics {
+        page.show(*id);
+        let mix = metric.labels.get("mix").map_or("", String::as_str);
+        let value = paint(page.style.figure, &format!("{} {}", value(metric), unit(&metric.unit).0));
+        parts.push(format!("{value} {} {mix}", spread(metric)));
+    }
+    parts.join(" · ")
+}
+
+/// Each loaded curve in a line.
+fn under_load(page: &mut Page) {
+    for (place, curve) in page.report.curves.iter().enumerate() {
+        let drawn = loaded::sparkline(page, curve);
+        let text = match &curve.shape {
+            None => "too few points to say more".to_owned(),
+            Some(shape) => {
+                let flat = format!("{} ns, flat to {} GB/s", number(shape.idle_ns), number(shape.flat_to / 1e9));
+                let knee = shape.knee.and_then(|id| page.show(id));
+                let safe = shape.safe.and_then(|id| page.show(id));
+                match (knee, safe) {
+                    (Some(knee), Some(safe)) => format!("{flat} · knee {} · safe to {}", figure(knee), figure(safe)),
+                    (Some(knee), None) => format!("{flat} · knee {}", figure(knee)),
+                    (None, _) => format!("{flat} · {}", loaded::not_saturated(shape)),
+                }
+            }
+        };
+        let text = format!("{text}  {drawn}  {}", paint(page.style.dim, &loaded::loads(curve)));
+        page.labelled(if place == 0 { "Under load" } else { "" }, &text);
+    }
+}
+
+/// On machines with more than one node: the matrices themselves, which no line could hold.
+fn nodes(page: &mut Page) {
+    let several = page.report.matrices.iter().filter(|matrix| matrix.rows.len() > 1 || matrix.columns.len() > 1);
+    let several = several.collect::<Vec<_>>();
+    for matrix in &several {
+        matrix::matrix_table(page, matrix);
+    }
+    if !several.is_empty() {
+        page.gap();
+    }
+    for (place, (id, metric)) in page.all("numa_penalty").into_iter().enumerate() {
+        page.show(id);
+        let told = |key: &str| metric.labels.get(key).map_or("?", String::as_str);
+        let text = format!("{}  node {} → node {}", figure(metric), told("from"), told("to"));
+        page.labelled(if place == 0 { "NUMA penalty" } else { "" }, &crate::style::clean(&text));
+    }
+}
+
+/// Core to core: a line for each pair.
+pub fn c2c(page: &mut Page) {
+    const MOST: usize = 4;
+    let metrics = page.all("c2c_latency");
+    let pair = |metric: &Metric| {
+        let told = |key: &str| metric.labels.get(key).cloned().unwrap_or_default();
+        (told("scope"), told("from"), told("to"))
+    };
+    let mut pairs = metrics.iter().map(|(_, metric)| pair(metric)).collect::<Vec<_>>();
+    pairs.dedup();
+    for (place, (scope, from, to)) in pairs.iter().take(MOST).enumerate() {
+        let mut parts = Vec::new();
+        for (id, metric) in metrics.iter().filter(|(_, metric)| pair(metric) == (scope.clone(), from.clone(), to.clone())) {
+            page.show(*id);
+            let told = |key: &str| metric.labels.get(key).map_or("", String::as_str);
+            let kind = match told("kind") {
+                kind @ ("hit" | "hitm") => kind.to_uppercase(),
+                kind => kind.to_owned(),
+            };
+            parts.push(format!("{} {kind} ({})", paint(page.style.figure, &figure(metric)), told("method")));
+        }
+        let text = format!("{scope} {from} → {scope} {to}: {}", parts.join(" · "));
+        page.labelled(if place == 0 { "Core to core" } else { "" }, &text);
+    }
+    if pairs.len() > MOST {
+        page.labelled("", &format!("and {} more pairs: memgauge c2c", pairs.len() - MOST));
+    }
+}
+
+/// Parts on continuation lines of at most three.
+fn wrapped(page: &mut Page, parts: &[String]) {
+    for parts in parts.chunks(3) {
+        page.labelled("", &parts.join(" · "));
+    }
+}
