@@ -7,7 +7,7 @@ use crate::{
     limits::page_size,
     mapping::{Advice, Mapping},
     mask,
-    pages::{Pages, pool},
+    pages::{self, Pages, pool},
     placement::{self, Placement},
     raw,
 };
@@ -224,7 +224,7 @@ fn reserve(spec: &ArenaSpec) -> Result<(Mapping, NonNull<u8>, usize), ArenaError
     }
     let base = page_size();
     if let Pages::Huge { bytes } = spec.pages
-        && !(bytes.is_power_of_two() && bytes >= base as u64)
+        && !(bytes.is_power_of_two() && bytes >= base as u64 && pages::may_have(bytes))
     {
         return Err(ArenaError::HugePageSize { bytes });
     }

@@ -72,6 +72,12 @@ pub(crate) fn pool(root: &Path, bytes: u64) -> Option<Pool> {
     Some(Pool { free: free.saturating_sub(promised) })
 }
 
+/// Whether huge pages of `bytes` may exist. A size that does not shows before any address space is
+/// taken for it; where the kernel's list can't be seen, mapping will tell.
+pub(crate) fn may_have(bytes: u64) -> bool {
+    pool(Path::new("/"), bytes).is_some() || !Path::new("/sys/kernel/mm/hugepages").exists()
+}
+
 fn read_number(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
