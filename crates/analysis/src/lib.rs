@@ -1,24 +1,63 @@
 //! Pure: a [`Record`] becomes a [`Report`]. No IO, no clock, no environment, no randomness of its own:
 //! the same record gives the same bytes on every machine.
+//!
+//! ```text
+//! blocks ─► classes (which count) ─► rounds (windows → round → estimate) ─► figures ─► derived, curves, matrices
+//!                                                                              └────► plausibility, notes, status
+//! ```
 #![forbid(unsafe_code)]
 
-use memgauge_model::{RESULT_SCHEMA, Record, Report, State, Status};
+mod absent;
+mod access;
+mod classes;
+mod clock;
+mod curves;
+mod derived;
+mod draft;
+mod dram;
+mod figures;
+mod findings;
+mod jobs;
+mod labels;
+mod matrices;
+mod notes;
+mod placement;
+mod plausibility;
+mod rounds;
+mod status;
+
+use draft::Draft;
+use figures::Case;
+use memgauge_model::{RESULT_SCHEMA, Record, Report};
 
 /// Reads a record: estimates with their uncertainty, views of them, what is missing, and whether to rely on it.
 #[must_use]
 pub fn analyze(record: &Record) -> Report {
-    Report {
+    let case = Case::new(record);
+    let mut draft = Draft::default();
+    record.plan.notes.iter().for_each(|note| draft.note(note.clone()));
+    record.plan.unavailable.iter().for_each(|gap| draft.miss(gap.clone()));
+    let figures = figures::measured(&case, &mut draft);
+    derived::write(&case, &figures, &mut draft);
+    let curves = curves::write(&case, &figures, &mut draft);
+    clock::write(&record.run.clock, &mut draft);
+    notes::write(&case, &mut draft);
+    plausibility::note(&case, &mut draft);
+    let status = status::judge(record, &mut draft);
+    let mut report = Report {
         schema: RESULT_SCHEMA.to_owned(),
         tool: record.tool.clone(),
         command: record.command.clone(),
-        status: Status { state: State::Complete, reasons: Vec::new() },
+        status,
         machine: record.machine.clone(),
         plan: record.plan.clone(),
-        metrics: Vec::new(),
-        curves: Vec::new(),
-        matrices: Vec::new(),
+        matrices: matrices::write(&record.machine, &draft),
+        metrics: draft.metrics,
+        curves,
         findings: Vec::new(),
-        unavailable: record.plan.unavailable.clone(),
-        notes: record.plan.notes.clone(),
-    }
+        unavailable: draft.missing,
+        notes: draft.notes,
+    };
+    report.findings = findings::find(&report);
+    report
 }

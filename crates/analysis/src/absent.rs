@@ -1,0 +1,78 @@
+//! What was planned and is not there, with the reason.
+
+use crate::classes::Selection;
+use crate::draft::{Draft, Labels, gap};
+use crate::figures::Case;
+use crate::labels;
+use crate::rounds::Series;
+use memgauge_model::{End, EventKind, PointId, Reason, Record, Search};
+
+const AGAIN: &str = "let the run finish";
+const QUIETER: &str = "measure again on a quieter machine, or longer (--time)";
+
+/// Is this point a candidate of a search that is not its result?
+pub(crate) fn is_candidate(record: &Record, point: PointId) -> bool {
+    let candidate = record.plan.searches.iter().any(|search| search.candidates.contains(&point));
+    candidate && !record.run.searches.iter().any(|search| search.winner == point)
+}
+
+/// Searches that ended without a winner.
+pub(crate) fn searches(case: &Case<'_>, draft: &mut Draft) {
+    let won = |search: &Search| case.record.run.searches.iter().any(|seen| search.candidates.contains(&seen.winner));
+    for search in case.record.plan.searches.iter().filter(|search| !won(search)) {
+        let Some(point) = search.candidates.first().and_then(|point| case.record.plan.points.get(*point)) else { continue };
+        let all = labels::of_point(case.record, point);
+        // Threads and CPUs are what the search was to find.
+        let known: Labels = all.into_iter().filter(|(label, _)| label == "mix" || label == "pages").collect();
+        for (name, _) in labels::names(&point.measure) {
+            let why = failed(case.record, &search.candidates).unwrap_or_else(|| ended(&case.record.run.end));
+            draft.miss(gap(name, &known, Reason::OutOfTime, format!("no winner among the candidates: {why}"), AGAIN));
+            draft.partial(format!("{}: no winner among the candidates", labels::title(name, &known)));
+        }
+    }
+}
+
+/// A point whose figure has no value.
+pub(crate) fn figure(case: &Case<'_>, point: PointId, name: &str, labels: &Labels, series: &Series, draft: &mut Draft) {
+    let selection = &case.selections[point];
+    let title = labels::title(name, labels);
+    let (reason, detail, remedy) = if series.excluded > 0 {
+        (Reason::OutOfTime, format!("no round is left: {}", series.disturbances()), QUIETER)
+    } else if selection.superseded > 0 {
+        (Reason::OutOfTime, format!("class changed in all {} blocks", selection.superseded), QUIETER)
+    } else if let Some(why) = failed(case.record, &[point]) {
+        (Reason::NotSupported, why, "see the detail")
+    } else {
+        (Reason::OutOfTime, ended(&case.record.run.end), AGAIN)
+    };
+    draft.partial(format!("{title}: {detail}"));
+    draft.miss(gap(name, labels, reason, detail, remedy));
+}
+
+/// Rounds of a figure in classes that are not its own.
+pub(crate) fn other_classes(selection: &Selection<'_>, name: &str, own: &Labels, draft: &mut Draft) {
+    let all = selection.blocks.len() + selection.others.iter().map(|(_, rounds)| rounds).sum::<usize>();
+    for (class, rounds) in &selection.others {
+        let mut labels = own.clone();
+        labels::set(&mut labels, "class", class.word());
+        let detail = format!("class changed: {rounds} of {all} rounds were in class {}", class.word());
+        draft.miss(gap(name, &labels, Reason::NotApplicable, detail, "pin the guest's CPUs on the host, or measure again"));
+    }
+}
+
+/// Why the engine gave up on these points, if it did.
+fn failed(record: &Record, points: &[PointId]) -> Option<String> {
+    record.run.events.iter().find_map(|event| match &event.what {
+        EventKind::PointFailed { point, reason } if points.contains(point) => Some(reason.clone()),
+        _ => None,
+    })
+}
+
+/// The run's end as the reason of a gap.
+fn ended(end: &End) -> String {
+    match end {
+        End::Complete => "the run ended without measuring it".to_owned(),
+        End::Interrupted { signal } => format!("interrupted by {signal} before it was measured"),
+        End::Failed { reason } => format!("the run failed before it was measured: {reason}"),
+    }
+}

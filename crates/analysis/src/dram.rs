@@ -1,0 +1,105 @@
+//! What the memory controller is estimated to see of application bytes.
+//!
+//! A load counts 1. A plain store counts 2 where the line is read for ownership first, which the probe tells at the same
+//! threads; a non-temporal store counts 1, except where it is only a hint. What can't be told is a range.
+
+use crate::figures::Case;
+use crate::jobs::{self, Streams};
+use crate::rounds::{Quantity, Series};
+use memgauge_model::{CpuList, Isa, Measure, Mix, MixShape, PointId};
+use memgauge_stats::{Factor, median, rfo_factor};
+
+/// DRAM bytes for each application byte of the load threads.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Traffic {
+    /// The estimate: a plain store counts 2, a non-temporal one 1.
+    pub factor: f64,
+    /// Least and most, where it can't be told.
+    pub bounds: Option<[f64; 2]>,
+    /// What it rests on, where it rests on something.
+    pub remark: Option<String>,
+}
+
+impl Traffic {
+    /// Certainly no less than this.
+    pub fn least(&self) -> f64 {
+        self.bounds.map_or(self.factor, |[least, _]| least)
+    }
+}
+
+/// What the streams of `point` cost the memory controller.
+pub(crate) fn traffic(case: &Case<'_>, point: PointId, streams: &Streams<'_>) -> Traffic {
+    let shape = streams.mix.shape();
+    if shape.stores == 0 {
+        return Traffic { factor: 1.0, bounds: None, remark: None };
+    }
+    let with_reads = with_reads(&shape);
+    let exact = |factor, remark| Traffic { factor, bounds: None, remark };
+    if shape.nt {
+        return match streams.isa {
+            Isa::Neon | Isa::Portable => Traffic {
+                factor: 1.0,
+                bounds: Some([1.0, with_reads]),
+                remark: Some("nt: a hint on this instruction set".to_owned()),
+            },
+            Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => exact(1.0, None),
+        };
+    }
+    let Some(ratio) = probed(case, point, streams) else {
+        return exact(with_reads, Some("rfo: not probed".to_owned()));
+    };
+    match rfo_factor(ratio, 1.0) {
+        Some(Factor::Range) => Traffic {
+            factor: with_reads,
+            bounds: Some([1.0, with_reads]),
+            remark: Some(format!("rfo: may be skipped (full lines {ratio:.2} times as fast)")),
+        },
+        Some(Factor::Two) => exact(with_reads, Some(format!("rfo: factor 2 by probe ({ratio:.2})"))),
+        None => exact(with_reads, Some("rfo: not probed".to_owned())),
+    }
+}
+
+/// DRAM bytes over application bytes when each stored line is read first. Factors are of lines: the partial store of the
+/// probe uses 8 of 64.
+fn with_reads(shape: &MixShape) -> f64 {
+    let (loads, stores) = (f64::from(shape.loads), f64::from(shape.stores));
+    (loads + 2.0 * stores) / (loads + stores)
+}
+
+/// Line rate of full-line plain stores over that of 8-bytes-a-line stores: same threads, same class, paired by round.
+fn probed(case: &Case<'_>, point: PointId, streams: &Streams<'_>) -> Option<f64> {
+    let partial = find(case, point, &streams.cpus, |measure| *measure == Measure::RfoProbe)?;
+    let full = find(case, point, &streams.cpus, |measure| matches!(measure, Measure::Peak { mix: Mix::Write | Mix::R1W1 }))?;
+    let lines = |series: &Series, shape: MixShape| -> Vec<(u32, f64)> {
+        series.samples.iter().map(|s| (s.round, s.typical / f64::from(shape.bytes_per_line))).collect()
+    };
+    let (full, partial) = (lines(&full, Mix::Write.shape()), lines(&partial, Mix::WritePartial.shape()));
+    let paired: Vec<f64> = full
+        .iter()
+        .filter_map(|(round, full)| {
+            let (_, partial) = partial.iter().find(|(other, _)| other == round)?;
+            Some(full / partial)
+        })
+        .collect();
+    let unpaired = || {
+        let rate = |rounds: &[(u32, f64)]| median(&rounds.iter().map(|(_, rate)| *rate).collect::<Vec<_>>());
+        Some(rate(&full)? / rate(&partial)?)
+    };
+    median(&paired).or_else(unpaired)
+}
+
+/// Rounds of a point with these streaming CPUs, if it is of the same placement class as `like`.
+fn find(case: &Case<'_>, like: PointId, cpus: &CpuList, wanted: impl Fn(&Measure) -> bool) -> Option<Series> {
+    let plan = &case.record.plan;
+    let class = case.selections[like].class;
+    plan.points.iter().zip(&case.selections).find_map(|(point, selection)| {
+        let same = wanted(&point.measure)
+            && (selection.class == class || selection.class.is_none() || class.is_none())
+            && jobs::streams(plan, point).is_some_and(|streams| streams.cpus == *cpus);
+        let series = || {
+            let limits = &plan.windows.limits;
+            Series::of_windows(&selection.blocks, limits, Quantity::Bandwidth, |w| Some(w.load_bytes_per_s))
+        };
+        same.then(series).filter(|series| !series.samples.is_empty())
+    })
+}

@@ -1,0 +1,88 @@
+//! What the threads of a point work on.
+
+use memgauge_model::{Arena, Cpu, CpuList, Holds, Isa, Job, Machine, Mix, NodeId, Order, Plan, Point};
+
+/// The thread of a point that chases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Chaser<'a> {
+    pub cpu: Cpu,
+    pub arena: &'a Arena,
+    /// Bytes that the ring spans.
+    pub bytes: u64,
+    pub order: Order,
+    pub stride: u64,
+}
+
+/// The threads of a point that stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Streams<'a> {
+    pub cpus: CpuList,
+    pub mix: Mix,
+    pub isa: Isa,
+    pub block_lines: Option<u32>,
+    /// By thread: CPU and arena.
+    pub by_thread: Vec<(Cpu, &'a Arena)>,
+}
+
+impl Streams<'_> {
+    /// Bytes of one array of the first thread: all threads have the same.
+    pub fn bytes(&self) -> u64 {
+        self.by_thread.first().map_or(0, |(_, arena)| span(arena))
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.by_thread.len()
+    }
+}
+
+/// The chasing thread, timed or not.
+pub(crate) fn chaser<'a>(plan: &'a Plan, point: &Point) -> Option<Chaser<'a>> {
+    point.threads.iter().find_map(|thread| {
+        let (Job::Chase { arena, ring } | Job::TimedChase { arena, ring }) = thread.job else { return None };
+        let arena = plan.arenas.get(arena)?;
+        let Holds::Chase { bytes, rings } = &arena.holds else { return None };
+        let ring = rings.get(ring)?;
+        Some(Chaser { cpu: thread.cpu, arena, bytes: *bytes, order: ring.order, stride: ring.stride })
+    })
+}
+
+/// The streaming threads; none where no thread streams.
+pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> {
+    let mut found: Option<Streams<'a>> = None;
+    for thread in &point.threads {
+        let Job::Stream { arena, mix, isa, block_lines, .. } = thread.job else { continue };
+        let arena = plan.arenas.get(arena)?;
+        let all = found.get_or_insert_with(|| Streams { cpus: CpuList::default(), mix, isa, block_lines, by_thread: Vec::new() });
+        all.by_thread.push((thread.cpu, arena));
+    }
+    if let Some(all) = &mut found {
+        all.cpus = all.by_thread.iter().map(|(cpu, _)| *cpu).collect();
+    }
+    found
+}
+
+/// Is a thread of this point there only to keep the uncore awake?
+pub(crate) fn keeps_alive(point: &Point) -> bool {
+    point.threads.iter().any(|thread| thread.job == Job::KeepAlive)
+}
+
+/// Bytes of one ring or one array.
+fn span(arena: &Arena) -> u64 {
+    match arena.holds {
+        Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes } => bytes,
+    }
+}
+
+/// Bytes that a thread's arena gives it to touch.
+pub(crate) fn touched(arena: &Arena) -> u64 {
+    match arena.holds {
+        Holds::Streams { streams, bytes } => bytes.saturating_mul(u64::from(streams)),
+        Holds::Chase { bytes, .. } | Holds::C2c { bytes } => bytes,
+    }
+}
+
+/// The last-level cache that these CPUs and this node's memory have between them.
+pub(crate) fn llc(machine: &Machine, cpus: &CpuList, node: NodeId) -> Option<u64> {
+    machine.llc_bytes(cpus, Some(node))
+}

@@ -1,0 +1,133 @@
+//! What a point's figures are called. Names and labels are the document's contract.
+
+use crate::draft::Labels;
+use crate::jobs::{self, Chaser, Streams};
+use crate::rounds::Quantity;
+use memgauge_model::{DelayRef, Measure, Plan, Point, Record};
+
+/// The figures of a point: name and what they are.
+pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
+    match measure {
+        Measure::Idle { .. } => &[("idle_latency", Quantity::Latency)],
+        Measure::Access { .. } => &[("access_latency", Quantity::Latency)],
+        Measure::Peak { .. } => &[("peak_bandwidth", Quantity::Bandwidth)],
+        Measure::Max { .. } => &[("max_bandwidth", Quantity::Bandwidth)],
+        Measure::MatrixLatency { .. } => &[("matrix_latency", Quantity::Latency)],
+        Measure::MatrixBandwidth { .. } => &[("matrix_bandwidth", Quantity::Bandwidth)],
+        Measure::Loaded { .. } => &[("loaded_latency", Quantity::Latency), ("loaded_bandwidth", Quantity::Bandwidth)],
+        Measure::C2c { .. } => &[("c2c_latency", Quantity::Latency)],
+        Measure::RfoProbe => &[],
+    }
+}
+
+/// The twin that counts what the memory controller is estimated to see.
+pub(crate) fn dram_name(name: &str) -> String {
+    format!("{name}_dram")
+}
+
+/// Labels of a point's figures, without the placement class.
+pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
+    let plan = &record.plan;
+    let chaser = jobs::chaser(plan, point);
+    let streams = jobs::streams(plan, point);
+    let mut labels = Labels::new();
+    match &point.measure {
+        Measure::Idle { node, keepalive, .. } => idle(&mut labels, chaser, *node, *keepalive),
+        Measure::Access { node } => idle(&mut labels, chaser, *node, jobs::keeps_alive(point)),
+        Measure::Peak { .. } | Measure::Max { .. } => bandwidth(&mut labels, streams.as_ref()),
+        Measure::MatrixLatency { from, to } => {
+            set(&mut labels, "from", from);
+            set(&mut labels, "to", to);
+            if let Some(chaser) = chaser {
+                set(&mut labels, "order", chaser.order.word());
+                set(&mut labels, "pages", chaser.arena.pages.word());
+            }
+        }
+        Measure::MatrixBandwidth { from, to, mix } => {
+            set(&mut labels, "from", from);
+            set(&mut labels, "to", to);
+            set(&mut labels, "mix", mix.name());
+            set(&mut labels, "threads", streams.map_or(0, |streams| streams.threads()));
+        }
+        Measure::Loaded { curve, .. } => {
+            labels = of_curve(plan, *curve);
+            if let Some(delay) = delay(record, point) {
+                set(&mut labels, "delay", delay);
+            }
+        }
+        Measure::C2c { from, to, home, kind } => {
+            set(&mut labels, "scope", "node");
+            set(&mut labels, "from", from);
+            set(&mut labels, "to", to);
+            set(&mut labels, "kind", kind.word());
+            set(&mut labels, "method", kind.method().word());
+            set(&mut labels, "home", home);
+        }
+        Measure::RfoProbe => {}
+    }
+    labels
+}
+
+/// Labels that all points of a loaded curve share.
+pub(crate) fn of_curve(plan: &Plan, curve: usize) -> Labels {
+    let mut labels = Labels::new();
+    if let Some(curve) = plan.curves.get(curve) {
+        set(&mut labels, "mix", curve.mix.name());
+        set(&mut labels, "cpu", curve.observer);
+        set(&mut labels, "node", curve.node);
+        set(&mut labels, "threads", curve.loads.len());
+    }
+    labels
+}
+
+/// The delay of a loaded point, core cycles: what was in force, else what was planned or found.
+pub(crate) fn delay(record: &Record, point: &Point) -> Option<u32> {
+    match point.measure {
+        Measure::Loaded { delay: DelayRef::Fixed(delay), .. } | Measure::Max { delay, .. } => Some(delay),
+        Measure::Loaded { curve, delay: DelayRef::Slot(slot) } => record.run.curves.get(curve)?.delays.get(slot).copied(),
+        _ => None,
+    }
+}
+
+/// A figure in a few words: its name and what tells it from its like.
+pub(crate) fn title(name: &str, labels: &Labels) -> String {
+    const BARE: [&str; 6] = ["mix", "order", "pages", "kind", "isa", "against"];
+    const NUMBERED: [&str; 7] = ["cpu", "node", "from", "to", "threads", "delay", "percentile"];
+    let bare = BARE.iter().filter_map(|label| labels.get(*label).cloned());
+    let numbered = NUMBERED.iter().filter_map(|label| labels.get(*label).map(|value| format!("{label} {value}")));
+    std::iter::once(name.to_owned()).chain(bare).chain(numbered).collect::<Vec<_>>().join(" ")
+}
+
+/// Sets one label; values are strings.
+pub(crate) fn set(labels: &mut Labels, label: &str, value: impl ToString) {
+    labels.insert(label.to_owned(), value.to_string());
+}
+
+fn idle(labels: &mut Labels, chaser: Option<Chaser<'_>>, node: u32, keepalive: bool) {
+    set(labels, "node", node);
+    set(labels, "keepalive", if keepalive { "yes" } else { "no" });
+    if let Some(chaser) = chaser {
+        set(labels, "cpu", chaser.cpu);
+        set(labels, "order", chaser.order.word());
+        set(labels, "stride", chaser.stride);
+        set(labels, "pages", chaser.arena.pages.word());
+        set(labels, "bytes", chaser.bytes);
+    }
+}
+
+fn bandwidth(labels: &mut Labels, streams: Option<&Streams<'_>>) {
+    let Some(streams) = streams else { return };
+    set(labels, "mix", streams.mix.name());
+    set(labels, "threads", streams.threads());
+    set(labels, "cpus", &streams.cpus);
+    set(labels, "isa", streams.isa.word());
+    set(labels, "bytes", streams.bytes());
+    if let Some((_, arena)) = streams.by_thread.first() {
+        set(labels, "pages", arena.pages.word());
+    }
+    // Sequential is what the contract's figure means; only the other order is named.
+    if let Some(lines) = streams.block_lines {
+        set(labels, "order", "block-random");
+        set(labels, "block_lines", lines);
+    }
+}

@@ -1,0 +1,145 @@
+//! What a reader should know of the run: events, and counters of the system that moved.
+
+use crate::draft::Draft;
+use crate::figures::Case;
+use memgauge_model::{EventKind, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A counter whose rise is worth a line.
+struct Watched {
+    /// The last part of its key.
+    key: &'static str,
+    /// What a rise means, after the count.
+    means: &'static str,
+    /// Does it spoil the run?
+    spoils: bool,
+}
+
+const WATCHED: [Watched; 9] = [
+    Watched { key: "pswpin", means: "pages swapped in", spoils: true },
+    Watched { key: "pswpout", means: "pages swapped out", spoils: true },
+    Watched { key: "oom_kill", means: "processes killed for lack of memory", spoils: false },
+    Watched { key: "numa_pages_migrated", means: "pages moved by NUMA balancing", spoils: false },
+    Watched { key: "thp_split_page", means: "huge pages split", spoils: false },
+    Watched { key: "thp_split_pmd", means: "huge mappings split", spoils: false },
+    Watched { key: "nr_throttled", means: "periods in which the CPU quota throttled us", spoils: false },
+    Watched { key: "ce_count", means: "corrected memory errors", spoils: false },
+    Watched { key: "ue_count", means: "uncorrected memory errors", spoils: true },
+];
+
+/// Writes all notes but the plan's.
+pub(crate) fn write(case: &Case<'_>, draft: &mut Draft) {
+    let record = case.record;
+    counters(&record.before, &record.after, draft);
+    events(record, draft);
+    classes(case, draft);
+    unsettled(record, draft);
+}
+
+/// Counters may come from several places under keys such as `vmstat.pswpin`; the last part names the counter.
+fn counters(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, draft: &mut Draft) {
+    for watched in &WATCHED {
+        let rise = |(key, now): (&String, &u64)| {
+            let named = key.rsplit(['.', '/', ':', ' ']).next() == Some(watched.key);
+            before.get(key).filter(|_| named).map(|then| now.saturating_sub(*then))
+        };
+        let risen: u64 = after.iter().filter_map(rise).fold(0, u64::saturating_add);
+        if risen > 0 {
+            let line = format!("{risen} {} during the run", watched.means);
+            if watched.spoils { draft.reject_run(line) } else { draft.note(line) }
+        }
+    }
+}
+
+fn events(record: &Record, draft: &mut Draft) {
+    let events = || record.run.events.iter().map(|event| &event.what);
+    if record.run.concurrent || events().any(|what| *what == EventKind::Concurrent) {
+        draft.note("concurrent: another run of this program held the host's lock");
+    }
+    for what in events() {
+        match what {
+            EventKind::BindRefused { errno } => {
+                draft.note(format!("mbind was refused (errno {errno}): memory was placed by first touch"));
+            }
+            EventKind::PagesDiffer { arena, got } => {
+                let asked = record.plan.arenas.get(*arena).map_or("other pages", |arena| arena.pages.word());
+                draft.note(format!("asked for {asked}, got {got}"));
+            }
+            // A point without any round is a gap, and stands there with this reason.
+            EventKind::PointFailed { point, reason } if record.run.points.get(*point).is_some_and(|p| !p.rounds.is_empty()) => {
+                draft.note(format!("a round of one figure failed: {reason}"));
+            }
+            EventKind::Stalled { cpu, .. } => draft.note(format!("the worker on CPU {cpu} did not answer in time")),
+            EventKind::SharedCore { cpu, sibling } => {
+                draft.note(format!(
+                    "CPU {sibling} shares a core with CPU {cpu}, though the topology hides it: taken out of the loads"
+                ));
+            }
+            _ => {}
+        }
+    }
+    let moved = events().filter(|what| matches!(what, EventKind::ClassChanged { .. })).count();
+    if moved > 0 {
+        draft.note(format!("the host moved the CPUs {}; those blocks were repeated", times(moved)));
+    }
+    shortened(record, draft);
+}
+
+fn shortened(record: &Record, draft: &mut Draft) {
+    let shares = record.run.events.iter().filter_map(|event| match event.what {
+        EventKind::Shortened { share, .. } => Some(share),
+        _ => None,
+    });
+    let shares: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
+    if let Some(least) = shares.iter().copied().reduce(f64::min) {
+        let rounds = shares.len();
+        draft.note(format!("windows of {rounds} rounds were shortened, to {:.0} % at least, to keep the time", least * 100.0));
+    }
+}
+
+/// What each pair's class is in nanoseconds: a word alone can't be compared between runs.
+fn classes(case: &Case<'_>, draft: &mut Draft) {
+    for ((a, b), classes) in &case.pairs {
+        match classes.centers[..] {
+            [near, far] => {
+                draft.note(format!("CPUs {a} and {b}: class near is {near:.0} ns by ping-pong, class far {far:.0} ns"))
+            }
+            [one] => draft.note(format!("CPUs {a} and {b}: one placement class, {one:.0} ns by ping-pong")),
+            _ => {}
+        }
+    }
+}
+
+fn unsettled(record: &Record, draft: &mut Draft) {
+    let blocks = || record.run.points.iter().flat_map(|point| &point.rounds).filter(|b| !b.superseded && b.warmup_windows > 0);
+    let unsettled = blocks().filter(|block| !block.settled).count();
+    let rounds: BTreeSet<u32> = blocks().filter(|block| !block.settled).map(|block| block.round).collect();
+    if unsettled > 0 {
+        let all = blocks().count();
+        draft.note(format!("warm-up ended by time in {unsettled} of {all} blocks, in {} rounds", rounds.len()));
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_found_by_the_last_part_of_their_key() {
+        let map = |pairs: &[(&str, u64)]| pairs.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+        let mut draft = Draft::default();
+        let before = map(&[("vmstat.numa_pages_migrated", 5), ("pswpin", 1), ("xpswpout", 0), ("oom_kill", 9)]);
+        let after = map(&[("vmstat.numa_pages_migrated", 12), ("pswpin", 3), ("xpswpout", 7), ("oom_kill", 2)]);
+        counters(&before, &after, &mut draft);
+        assert_eq!(draft.notes, ["7 pages moved by NUMA balancing during the run"]);
+        assert_eq!(draft.reasons().0, ["2 pages swapped in during the run"]);
+    }
+}

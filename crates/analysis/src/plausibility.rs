@@ -1,0 +1,106 @@
+//! Too good to be true: what no memory can do, and figures that are a cache's.
+
+use crate::draft::Draft;
+use crate::figures::Case;
+use crate::jobs;
+use memgauge_model::{Arena, Block, Cpu, CpuList, Machine, NodeId, Request, units};
+
+/// No core moves more application bytes in a cycle; a loop that seems to was removed.
+const BYTES_PER_CYCLE: f64 = 128.0;
+
+/// The level of the memory that a buffer of this size lives in, by declared sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// It fits in this level of cache.
+    Cache(u32),
+    /// More than the last-level cache, less than twice that.
+    Partly,
+    /// At least twice the last-level cache.
+    Beyond,
+}
+
+impl Level {
+    fn text(self) -> String {
+        match self {
+            Self::Cache(level) => format!("level: L{level}"),
+            Self::Partly => "level: partly the last-level cache".to_owned(),
+            Self::Beyond => "level: beyond the last-level cache".to_owned(),
+        }
+    }
+}
+
+/// The level of buffers that these threads touch at once; none where sizes are not known.
+pub(crate) fn level(machine: &Machine, node: NodeId, touched: &[(Cpu, u64)]) -> Option<Level> {
+    let cpus: CpuList = touched.iter().map(|(cpu, _)| *cpu).collect();
+    let whole = touched.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+    let llc = jobs::llc(machine, &cpus, node)?;
+    if whole >= llc.saturating_mul(2) {
+        return Some(Level::Beyond);
+    }
+    let caches = &machine.caches;
+    let levels = [(1, &caches.l1), (2, &caches.l2), (3, &caches.l3), (4, &caches.l4)];
+    let fits = |(_, level): &(u32, &Vec<memgauge_model::Cache>)| {
+        touched.iter().all(|(cpu, _)| {
+            // Threads that share the cache share its room.
+            level.iter().find(|cache| cache.cpus.contains(*cpu)).is_some_and(|cache| {
+                let here = touched.iter().filter(|(cpu, _)| cache.cpus.contains(*cpu));
+                cache.size.known().is_some_and(|size| here.map(|(_, bytes)| bytes).sum::<u64>() <= *size)
+            })
+        })
+    };
+    Some(levels.into_iter().find(fits).map_or(Level::Partly, |(level, _)| Level::Cache(level)))
+}
+
+/// Names the level where the user chose the size; where the size is ours, a cache's figure is no memory's.
+/// Returns the remark, and whether the figure claims to be of memory.
+pub(crate) fn name_level(case: &Case<'_>, arenas: &[(Cpu, &Arena)], title: &str, draft: &mut Draft) -> (Option<String>, bool) {
+    let machine = &case.record.machine;
+    let touched: Vec<(Cpu, u64)> = arenas.iter().map(|(cpu, arena)| (*cpu, jobs::touched(arena))).collect();
+    let Some((_, first)) = arenas.first() else { return (None, true) };
+    let Some(level) = level(machine, first.node, &touched) else { return (None, true) };
+    let asked = case.record.plan.request.buffer.is_some();
+    if level != Level::Beyond && !asked {
+        draft.reject("the buffer is below twice the last-level cache: not memory's figure", title);
+    }
+    let remark = (asked || level != Level::Beyond).then(|| level.text());
+    (remark, level == Level::Beyond || !asked)
+}
+
+/// The machine's theoretical bandwidth, B/s: stated by the user, else by the firmware.
+pub(crate) fn theoretical(machine: &Machine, request: &Request) -> Option<f64> {
+    let firmware = || machine.dimms.theoretical_bandwidth.known().copied();
+    request.theoretical.or_else(firmware).filter(|limit| limit.is_finite() && *limit > 0.0)
+}
+
+/// Judges a bandwidth that claims to be memory's: `dram` is what the controller saw at least, B/s.
+pub(crate) fn above_theoretical(case: &Case<'_>, dram: f64, title: &str, draft: &mut Draft) -> Option<String> {
+    let limit = theoretical(&case.record.machine, &case.record.plan.request)?;
+    (dram > limit).then(|| {
+        let fault = format!("invalid: above the theoretical {} GB/s", units::gb_per_s(limit));
+        draft.reject(fault.clone(), title);
+        fault
+    })
+}
+
+/// Judges bytes a core cycle and thread, block by block.
+pub(crate) fn loop_removed(blocks: &[&Block], threads: usize, title: &str, draft: &mut Draft) -> Option<String> {
+    let removed = blocks.iter().any(|block| {
+        let rates: Vec<f64> = block.windows.iter().map(|window| window.load_bytes_per_s).collect();
+        let cycles = block.core_hz * threads as f64;
+        cycles > 0.0 && memgauge_stats::median(&rates).is_some_and(|rate| rate / cycles > BYTES_PER_CYCLE)
+    });
+    removed.then(|| {
+        let fault = format!("above {BYTES_PER_CYCLE} B a core cycle and thread: the loop was removed");
+        draft.reject(fault.clone(), title);
+        fault
+    })
+}
+
+/// What can't be judged is said, never passed in silence.
+pub(crate) fn note(case: &Case<'_>, draft: &mut Draft) {
+    let machine = &case.record.machine;
+    let bandwidths = draft.metrics.iter().any(|metric| metric.unit == "B/s");
+    if bandwidths && theoretical(machine, &case.record.plan.request).is_none() {
+        draft.note("plausibility: unknown, the memory's theoretical bandwidth is not known here (--theoretical states it)");
+    }
+}
