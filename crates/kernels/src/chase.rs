@@ -224,6 +224,14 @@ impl<'a> Rings<'a> {
         at
     }
 
+    /// Puts every node's line out of all caches, so that a chase doesn't meet there what building left. Returns whether the
+    /// architecture can do that. (0.05 s a GiB at a stride of 128.)
+    pub fn flush(&self) -> bool {
+        let stride = self.rings.iter().map(|ring| ring.stride).min().unwrap_or(LINE);
+        // SAFETY: all of it is the borrowed buffer; flushing changes no content.
+        unsafe { arch::flush_range(self.base, self.len, stride) }
+    }
+
     #[inline]
     fn check(&self, id: RingId, at: u64) {
         let Ring { stride, word, nodes, .. } = self.rings[id.0];

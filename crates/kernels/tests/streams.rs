@@ -15,6 +15,7 @@ fn all_kernels() -> impl Iterator<Item = Kernel> {
         .flat_map(|(isa, op)| [Lines::Full, Lines::Partial].map(|lines| (isa, op, lines)))
         .flat_map(|(isa, op, lines)| WALKS.map(|walk| Kernel::find(op, lines, walk, isa)))
         .flatten()
+        .map(Kernel::checked)
 }
 
 /// The memory of a kernel: `steps` stored lines and what is loaded for them.

@@ -174,6 +174,28 @@ pub(crate) unsafe fn flush_line(address: *const u8) -> bool {
     true
 }
 
+/// [`flush_line`] for a line in every `stride` bytes, then a fence. CLFLUSHOPT where there is one: CLFLUSH waits for the one
+/// before it.
+///
+/// # Safety
+///
+/// `len` bytes from `base` on must be readable.
+pub(crate) unsafe fn flush_range(base: *const u8, len: usize, stride: usize) -> bool {
+    let optimised = core::arch::x86_64::__cpuid_count(7, 0).ebx & (1 << 23) != 0;
+    for at in (0..len).step_by(stride) {
+        let line = base.wrapping_add(at);
+        if optimised {
+            // SAFETY: acts like a load of one byte inside the range; CPUID says that the CPU has it.
+            unsafe { asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags)) };
+        } else {
+            // SAFETY: inside the range, which is readable.
+            unsafe { flush_line(line) };
+        }
+    }
+    full_fence();
+    true
+}
+
 /// Orders everything before it, flushes and non-temporal stores included.
 #[inline(always)]
 pub(crate) fn full_fence() {

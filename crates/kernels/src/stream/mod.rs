@@ -32,8 +32,7 @@ pub const BURST_LINES: usize = 4;
 pub const BURST_BYTES: usize = BURST_LINES * LINE;
 const LINE: usize = 64;
 
-/// Runs the bursts of a job and returns the XOR of the words read (of
-/// [`Op::Read`]; others return 0).
+/// Runs the bursts of a job; a checking one returns the XOR of the words read.
 ///
 /// Unsafe to call: the job's pointers and indices must be good for its bursts,
 /// and the CPU must have the instruction set.
@@ -61,24 +60,22 @@ impl Kernel {
         if !isa.is_available() {
             return None;
         }
-        let random = match walk {
-            Walk::Sequential => false,
-            Walk::BlockRandom { block_lines } => {
-                if !block_lines.is_power_of_two() || !(4..=1 << 24).contains(&block_lines) {
-                    return None;
-                }
-                true
+        if let Walk::BlockRandom { block_lines } = walk {
+            if !block_lines.is_power_of_two() || !(4..=1 << 24).contains(&block_lines) {
+                return None;
             }
-        };
-        let body = match isa {
-            Isa::Portable => portable::find(op, lines, random)?,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => x86::find(op, lines, random, isa)?,
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon => neon::find(op, lines, random),
-            _ => return None,
-        };
-        Some(Self { op, lines, walk, isa, body })
+        }
+        Some(Self { op, lines, walk, isa, body: body(op, lines, walk, isa, false)? })
+    }
+
+    /// The same kernel, which for [`Op::Read`] also keeps [`Cursor::check`]: every
+    /// load is XORed instead of dropped. That proves what is read, and costs
+    /// up to a third of an L1-resident buffer's bandwidth; others don't change
+    /// (what they load shows in what they store).
+    #[must_use]
+    pub fn checked(self) -> Self {
+        let body = body(self.op, self.lines, self.walk, self.isa, true);
+        Self { body: body.unwrap_or(self.body), ..self }
     }
 
     /// The operation.
@@ -121,5 +118,18 @@ impl Kernel {
                 format!("{op}/{isa}/{lines}/block-{block_lines}")
             }
         }
+    }
+}
+
+fn body(op: Op, lines: Lines, walk: Walk, isa: Isa, checked: bool) -> Option<Loop> {
+    let random = walk != Walk::Sequential;
+    match isa {
+        // Volatile reads are consumed anyway.
+        Isa::Portable => portable::find(op, lines, random),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => x86::find(op, lines, random, checked, isa),
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon => Some(neon::find(op, lines, random, checked)),
+        _ => None,
     }
 }

@@ -115,7 +115,7 @@ pub struct Cursor {
     pub read: usize,
     /// Progress in the write stream.
     pub write: usize,
-    /// XOR of all 64-bit words that [`Op::Read`](super::Op::Read) has loaded: proof that it did.
+    /// XOR of all 64-bit words that a [checked](Kernel::checked) read has loaded.
     pub check: u64,
 }
 

@@ -30,9 +30,11 @@ impl Guarded {
         let map = map.cast::<u8>();
         let begin = map.wrapping_add(page);
         let rw = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: inside that mapping.
-        let done = unsafe { libc::mprotect(begin.cast(), inner, rw) };
-        assert_eq!(done, 0);
+        if inner > 0 {
+            // SAFETY: inside that mapping.
+            let done = unsafe { libc::mprotect(begin.cast(), inner, rw) };
+            assert_eq!(done, 0);
+        }
         let data = match flush {
             Flush::Begin => begin,
             Flush::End => begin.wrapping_add(inner - len),

@@ -7,7 +7,7 @@
 //! Registers 0 to 3 carry data, or the accumulators of the four lines of a
 //! burst; 13 is scratch, 14 holds the written word, 15 the factor.
 
-use super::{Isa, Job, Lines, Loop, Op};
+use super::{Isa, Lines, Loop, Op};
 
 /// The memory operand of vector `\o` of line `\l` of burst `\b` in a stream of
 /// which `$n` lines go with each step, this being the `$k`-th.
@@ -78,7 +78,16 @@ macro_rules! each {
 /// What a kernel does with line `\l` of burst `\b`; `$st` is `st` or `nt`.
 macro_rules! line {
     ($v:ident, $m:ident, read) => {
-        concat!(seek_read!($m), each!($v, $v!(xor, "\\l", at!($m, r0, 1, 0, $v))))
+        concat!(
+            seek_read!($m),
+            each!($v, $v!(ld, "\\l", at!($m, r0, 1, 0, $v)))
+        )
+    };
+    ($v:ident, $m:ident, check) => {
+        concat!(
+            seek_read!($m),
+            each!($v, $v!(xor, "\\l", at!($m, r0, 1, 0, $v)))
+        )
     };
     ($v:ident, $m:ident, write $st:ident) => {
         concat!(seek_write!($m), each!($v, $v!($st, "14", at!($m, w, 1, 0, $v))))
@@ -152,6 +161,7 @@ macro_rules! burst {
 macro_rules! advance {
     (rnd, $n:literal, $($op:tt)+) => { "" };
     (seq, $n:literal, read) => { concat!("add {r0}, 256*", $n, "\n") };
+    (seq, $n:literal, check) => { advance!(seq, $n, read) };
     (seq, $n:literal, write $st:ident) => { concat!("add {w}, 256*", $n, "\n") };
     (seq, $n:literal, load $st:ident $loads:literal $others:literal) => {
         concat!("add {r0}, 256*", $loads, "*", $n, "\nadd {w}, 256*", $n, "\n")
@@ -165,9 +175,9 @@ macro_rules! advance {
     };
 }
 
-/// Leaves the XOR of what `read` loaded in `x`, 0 for the others.
+/// Leaves the XOR of what `check` loaded in `x`, 0 for the others.
 macro_rules! outcome {
-    ($v:ident, read) => {
+    ($v:ident, check) => {
         $v!(fold)
     };
     ($v:ident, $($op:tt)+) => {
@@ -283,7 +293,7 @@ macro_rules! function {
         /// # Safety
         ///
         /// See `Loop`.
-        pub(super) unsafe fn $name(job: &Job) -> u64 {
+        pub(super) unsafe fn $name(job: &$crate::stream::Job) -> u64 {
             let check: u64;
             if job.delay == 0 {
                 // SAFETY: touches `bursts` bursts from the job's places on, which the
@@ -305,17 +315,19 @@ macro_rules! function {
 macro_rules! family {
     ($v:ident: $($name:ident $variant:ident [$($op:tt)+])+) => {
         mod sequential {
-            use super::super::Job;
             $(function!($v, $name, seq, $($op)+);)+
         }
 
         mod random {
-            use super::super::Job;
             $(function!($v, $name, rnd, $($op)+);)+
         }
 
-        pub(super) fn find(op: super::Op, random: bool) -> super::Loop {
+        pub(super) fn find(op: super::Op, random: bool, checked: bool) -> super::Loop {
+            function!($v, check_sequential, seq, check);
+            function!($v, check_random, rnd, check);
             match (op, random) {
+                (super::Op::Read, false) if checked => check_sequential,
+                (super::Op::Read, true) if checked => check_random,
                 $(
                     (super::Op::$variant, false) => sequential::$name,
                     (super::Op::$variant, true) => random::$name,
@@ -351,12 +363,12 @@ mod avx512;
 mod scalar;
 mod sse2;
 
-pub(super) fn find(op: Op, lines: Lines, random: bool, isa: Isa) -> Option<Loop> {
+pub(super) fn find(op: Op, lines: Lines, random: bool, checked: bool, isa: Isa) -> Option<Loop> {
     match (lines, isa) {
-        (Lines::Partial, _) => Some(scalar::find(op, random)),
-        (Lines::Full, Isa::Sse2) => Some(sse2::find(op, random)),
-        (Lines::Full, Isa::Avx2) => Some(avx2::find(op, random)),
-        (Lines::Full, Isa::Avx512) => Some(avx512::find(op, random)),
+        (Lines::Partial, _) => Some(scalar::find(op, random, checked)),
+        (Lines::Full, Isa::Sse2) => Some(sse2::find(op, random, checked)),
+        (Lines::Full, Isa::Avx2) => Some(avx2::find(op, random, checked)),
+        (Lines::Full, Isa::Avx512) => Some(avx512::find(op, random, checked)),
         (Lines::Full, Isa::Portable | Isa::Neon) => None,
     }
 }
