@@ -28,3 +28,43 @@ pub fn eight_chains(iterations: u64) {
 pub fn pause() {
     std::hint::spin_loop();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::time::{Duration, Instant};
+
+    use super::{dependent_adds, eight_chains};
+
+    fn best(f: impl Fn()) -> Duration {
+        let time = |_| {
+            let start = Instant::now();
+            f();
+            start.elapsed()
+        };
+        (0..50).map(time).min().unwrap_or_default()
+    }
+
+    /// 2n adds take twice n, and remainders count: 64·(n + 127) and 64·n differ
+    /// by as much as 64·127.
+    #[test]
+    fn time_is_proportional_to_the_adds() {
+        let time = |n: u64, times: u64| best(|| (0..times).for_each(|_| dependent_adds(black_box(n)))).as_secs_f64();
+        let twice = time(200_000, 1) / time(100_000, 1);
+        assert!((1.8..2.2).contains(&twice), "{twice}");
+        let (none, most, whole) = (time(1280, 64), time(1280 + 127, 64), time(1280 * 2, 64));
+        let share = (most - none) / (whole - none);
+        assert!((0.05..0.16).contains(&share), "127 of 1280 more: {share}");
+    }
+
+    /// Eight chains run side by side: the adds of one iteration, one after another,
+    /// would take at least as long.
+    #[test]
+    fn eight_chains_overlap() {
+        let side_by_side = best(|| eight_chains(black_box(2_000))).as_secs_f64();
+        let in_turn = best(|| dependent_adds(black_box(2_000 * super::ADDS_PER_ITERATION)));
+        let gain = in_turn.as_secs_f64() / side_by_side;
+        assert!((1.5..9.0).contains(&gain), "{gain}");
+        eight_chains(0);
+    }
+}

@@ -248,3 +248,33 @@ fn odd_blocks_and_portable_nt_do_not_exist() {
     assert!(find(Op::Read, 4).is_some());
     assert!(find(Op::WriteNt, 4).is_none());
 }
+
+/// A delay of d core cycles takes what d dependent adds take, on top of nothing:
+/// the burst itself overlaps with it.
+#[cfg(not(debug_assertions))]
+#[test]
+fn a_delay_is_as_long_as_it_says() {
+    use memgauge_kernels::spin::dependent_adds;
+    use std::time::Instant;
+    const BURSTS: u64 = 64;
+    let seconds = |f: &mut dyn FnMut()| {
+        let time = |_| {
+            let start = Instant::now();
+            f();
+            start.elapsed().as_secs_f64()
+        };
+        (0..200).map(time).fold(f64::MAX, f64::min)
+    };
+    for isa in Isa::available() {
+        for walk in WALKS {
+            let kernel = Kernel::find(Op::Read, Lines::Full, walk, isa).unwrap();
+            let mut memory = Memory::new(&kernel, 256, 0, Flush::End);
+            for delay in [1000, 200] {
+                let spin = seconds(&mut || dependent_adds(BURSTS * u64::from(delay)));
+                let run = seconds(&mut || drop(memory.run(&kernel, BURSTS, u64::MAX, delay)));
+                let ratio = run / spin;
+                assert!((0.95..1.25).contains(&ratio), "{}, {delay}: {ratio}", kernel.name());
+            }
+        }
+    }
+}

@@ -78,16 +78,10 @@ macro_rules! each {
 /// What a kernel does with line `\l` of burst `\b`; `$st` is `st` or `nt`.
 macro_rules! line {
     ($v:ident, $m:ident, read) => {
-        concat!(
-            seek_read!($m),
-            each!($v, $v!(ld, "\\l", at!($m, r0, 1, 0, $v)))
-        )
+        concat!(seek_read!($m), each!($v, $v!(ld, "\\l", at!($m, r0, 1, 0, $v))))
     };
     ($v:ident, $m:ident, check) => {
-        concat!(
-            seek_read!($m),
-            each!($v, $v!(xor, "\\l", at!($m, r0, 1, 0, $v)))
-        )
+        concat!(seek_read!($m), each!($v, $v!(xor, "\\l", at!($m, r0, 1, 0, $v))))
     };
     ($v:ident, $m:ident, write $st:ident) => {
         concat!(seek_write!($m), each!($v, $v!($st, "14", at!($m, w, 1, 0, $v))))
