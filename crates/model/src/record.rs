@@ -73,7 +73,7 @@ pub struct Run {
 }
 
 /// The clock that everything was timed with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClockFacts {
     /// `tsc`, `cntvct` or `monotonic_raw`.
     pub source: String,

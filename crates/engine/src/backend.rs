@@ -1,0 +1,118 @@
+//! What executes a plan, as a trait: the hardware, a replay, a simulation, a mock in a test.
+
+use memgauge_model::{ArenaId, Block, ClockFacts, Cpu, EventKind, Placement, Plan, PointId};
+use std::collections::BTreeMap;
+
+/// Executes phases.
+pub trait Backend {
+    /// Time since the backend was made, ns. Never read inside a measured region.
+    fn now_ns(&self) -> u64;
+
+    /// The signal that asked to stop, if one did.
+    fn stopped(&self) -> Option<String>;
+
+    /// Calibrates the clock (again).
+    ///
+    /// # Errors
+    ///
+    /// No usable clock, or no CPU to calibrate on.
+    fn clock(&mut self, plan: &Plan) -> Result<ClockFacts, Failure>;
+
+    /// Maps, fills and checks these arenas, calls `body` while they live, checks again, unmaps.
+    ///
+    /// # Errors
+    ///
+    /// What mapping met, or what `body` returned.
+    fn phase(
+        &mut self,
+        plan: &Plan,
+        arenas: &[ArenaId],
+        seed: u64,
+        body: &mut dyn FnMut(&mut dyn Bench) -> Result<(), Failure>,
+    ) -> Result<PhaseOutcome, Failure>;
+}
+
+/// Measures blocks while a phase's arenas live.
+pub trait Bench {
+    /// Time since the backend was made, ns.
+    fn now_ns(&self) -> u64;
+
+    /// The placement class of two CPUs: half a round trip between them, ns; none where they do not answer.
+    fn class(&mut self, pair: (Cpu, Cpu)) -> Option<f64>;
+
+    /// Measures one block.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure>;
+}
+
+/// One block to measure.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The point.
+    pub point: PointId,
+    /// Delay between bursts of its load threads, core cycles.
+    pub delay: u32,
+    /// Length of all its windows, ns.
+    pub time_ns: u64,
+}
+
+/// What a phase left behind.
+#[derive(Debug, Clone, Default)]
+pub struct PhaseOutcome {
+    /// Placement by arena, when all was filled.
+    pub before: BTreeMap<ArenaId, Placement>,
+    /// The same when the last block was done.
+    pub after: BTreeMap<ArenaId, Placement>,
+    /// What was noticed while mapping.
+    pub events: Vec<EventKind>,
+    /// Time by kind, ns.
+    pub spent_ns: BTreeMap<String, u64>,
+}
+
+/// Why something could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A signal asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// This can't be measured here; other points can.
+    #[error("{0}")]
+    Point(String),
+    /// Nothing more can be measured.
+    #[error("{0}")]
+    Fatal(String),
+}
+
+/// Hears between points how far the run is. Never called while something is measured.
+pub trait Progress {
+    /// The next step begins.
+    fn step(&mut self, step: &Step<'_>);
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// Blocks done.
+    pub done: usize,
+    /// Blocks foreseen; grows when a figure needs more rounds than hoped.
+    pub of: usize,
+    /// What comes next, in a few words.
+    pub what: &'a str,
+    /// Time since the run began, ns.
+    pub elapsed_ns: u64,
+    /// Time left by what was seen so far, ns; 0 before anything was.
+    pub left_ns: u64,
+}
+
+/// A progress that says nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn step(&mut self, _: &Step<'_>) {}
+}

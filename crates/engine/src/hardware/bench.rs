@@ -1,0 +1,46 @@
+//! Blocks while a phase's memory lives.
+
+use super::arenas::Memory;
+use super::{Hardware, blocks, pair, timed, transfer};
+use crate::backend::{Bench, Failure, Task};
+use memgauge_model::{Block, Cpu, Job};
+use std::sync::atomic::Ordering;
+
+/// The bench of one phase.
+pub struct HardwareBench<'h, 'a> {
+    hardware: &'h Hardware,
+    memories: Vec<Memory<'a>>,
+    seed: u64,
+}
+
+impl<'h, 'a> HardwareBench<'h, 'a> {
+    pub fn new(hardware: &'h Hardware, memories: Vec<Memory<'a>>, seed: u64) -> Self {
+        Self { hardware, memories, seed }
+    }
+}
+
+impl Bench for HardwareBench<'_, '_> {
+    fn now_ns(&self) -> u64 {
+        self.hardware.elapsed()
+    }
+
+    fn class(&mut self, cpus: (Cpu, Cpu)) -> Option<f64> {
+        pair::placement_class(&self.hardware.clock, self.hardware.hz, cpus)
+    }
+
+    fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure> {
+        if self.hardware.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        let point = &task.plan.points[task.point];
+        match point.threads.first().map(|thread| &thread.job) {
+            Some(Job::C2c { .. }) => {
+                self.seed = self.seed.wrapping_add(1);
+                transfer::run(self.hardware, task, &mut self.memories, self.seed)
+            }
+            Some(Job::TimedChase { .. }) => timed::run(self.hardware, task, &mut self.memories),
+            Some(_) => blocks::run(self.hardware, task, &mut self.memories),
+            None => Err(Failure::Fatal("a point without threads: the plan is wrong".into())),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Blocks of chases, streams and keep-alives: all that is measured in windows.
+
+use super::Hardware;
+use super::arenas::{Content, Memory};
+use super::combine::{self, Brought, Kind};
+use super::team::{Ended, Team};
+use super::timing::{Cut, ns_to_ticks};
+use super::work::{Chase, KeepAlive, Stream, Work};
+use crate::backend::{Failure, Task};
+use memgauge_kernels::{
+    self as kernels,
+    stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
+};
+use memgauge_model::{ArenaId, Block, Cpu, Isa, Job, Mix, Thread};
+
+/// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
+const CHASE_FLOOR_NS: u64 = 20_000;
+
+/// Runs the task's threads together; its windows are what all of them did at once.
+pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) -> Result<Block, Failure> {
+    let point = &task.plan.points[task.point];
+    let rule = &task.plan.windows;
+    let (clock, hz) = hardware.clock_and_hz();
+    let core_hz = hardware.core_hz();
+    let cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
+    let tolerance = ns_to_ticks(rule.limits.gap_ns, hz);
+    let members = u32::try_from(point.threads.len()).unwrap_or(u32::MAX);
+    let team = Team::new(members, clock, cut, hardware.cost_ticks(), tolerance, hardware.stop);
+    let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
+    let jobs = point
+        .threads
+        .iter()
+        .map(|thread| prepare(thread, &mut free, task.delay, u64::from(rule.hops_per_stamp), hz))
+        .collect::<Result<Vec<_>, _>>()?;
+    let outcomes = std::thread::scope(|scope| {
+        let team = &team;
+        let workers: Vec<_> = jobs
+            .into_iter()
+            .enumerate()
+            .map(|(at, (cpu, kind, mut job))| {
+                let worker = scope.spawn(move || job.run(team, cpu, at == 0));
+                (cpu, kind, worker)
+            })
+            .collect();
+        let joined = workers.into_iter().map(|(cpu, kind, worker)| (cpu, kind, worker.join().unwrap_or(Err(Ended::Stalled))));
+        joined.collect::<Vec<_>>()
+    });
+    let brought = gather(outcomes)?;
+    let lead = &brought[0];
+    let block = Block {
+        warmup_windows: lead.done.warmup_slices,
+        settled: lead.done.settled,
+        core_hz: combine::core_hz(&lead.done.parts, hz),
+        windows: combine::windows(&brought, cut.window, hz),
+        ..Block::default()
+    };
+    if block.windows.is_empty() { Err(Failure::Stopped) } else { Ok(block) }
+}
+
+/// All that the workers brought, or the most telling reason why there is less.
+fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Result<Vec<Brought>, Failure> {
+    let mut brought = Vec::new();
+    let mut stalled = None;
+    let mut stopped = false;
+    for (cpu, kind, outcome) in outcomes {
+        match outcome {
+            Ok(done) => brought.push(Brought { done, kind }),
+            Err(Ended::Unpinned(reason)) => return Err(Failure::Point(reason)),
+            Err(Ended::Stopped) => stopped = true,
+            Err(Ended::Stalled) => stalled = stalled.or(Some(cpu)),
+        }
+    }
+    match stalled {
+        _ if stopped => Err(Failure::Stopped),
+        Some(cpu) => Err(Failure::Point(format!("the thread on CPU {cpu} did not keep up; is the CPU online and free?"))),
+        None => Ok(brought),
+    }
+}
+
+/// A thread's job with the memory that it works on.
+enum Ready<'a> {
+    Chase(Chase<'a>),
+    Stream(Stream<'a>),
+    KeepAlive(KeepAlive),
+}
+
+impl Ready<'_> {
+    fn run(&mut self, team: &Team<'_>, cpu: Cpu, leads: bool) -> Result<super::team::Done, Ended> {
+        match self {
+            Self::Chase(work) => timed_by(team, cpu, leads, work),
+            Self::Stream(work) => timed_by(team, cpu, leads, work),
+            Self::KeepAlive(work) => timed_by(team, cpu, leads, work),
+        }
+    }
+}
+
+/// One copy of the measured loop for each kind of work.
+#[inline(never)]
+fn timed_by<W: Work>(team: &Team<'_>, cpu: Cpu, leads: bool, work: &mut W) -> Result<super::team::Done, Ended> {
+    team.run(cpu, leads, work)
+}
+
+fn prepare<'m, 'a: 'm>(
+    thread: &Thread,
+    free: &mut [Option<&'m mut Memory<'a>>],
+    delay: u32,
+    hops: u64,
+    hz: f64,
+) -> Result<(Cpu, Kind, Ready<'m>), Failure> {
+    let (kind, job) = match &thread.job {
+        Job::Chase { arena, ring } => {
+            let Content::Chase { rings, ids, places } = take(free, *arena)? else { return Err(wrong()) };
+            let (Some(id), Some(place)) = (ids.get(*ring), places.get_mut(*ring)) else { return Err(wrong()) };
+            let floor = ns_to_ticks(CHASE_FLOOR_NS, hz);
+            (Kind::Hop, Ready::Chase(Chase { rings, ring: *id, place, hops, least: hops, floor }))
+        }
+        Job::Stream { arena, mix, isa, block_lines, delay: _ } => {
+            let Content::Streams { arrays, place } = take(free, *arena)? else { return Err(wrong()) };
+            let work = stream(arrays, place, *mix, *isa, *block_lines, delay)?;
+            let moved = work.kernel.accounting();
+            (Kind::Burst { bytes: moved.bytes_loaded + moved.bytes_stored }, Ready::Stream(work))
+        }
+        Job::KeepAlive => (Kind::KeepAlive, Ready::KeepAlive(KeepAlive)),
+        Job::TimedChase { .. } | Job::C2c { .. } => return Err(wrong()),
+    };
+    Ok((thread.cpu, kind, job))
+}
+
+/// An arena's memory, which no other thread of the block has.
+pub fn take<'m, 'a>(free: &mut [Option<&'m mut Memory<'a>>], arena: ArenaId) -> Result<&'m mut Content<'a>, Failure> {
+    let slot = free.iter_mut().find(|slot| slot.as_ref().is_some_and(|memory| memory.id == arena));
+    slot.and_then(Option::take).map(|memory| &mut memory.content).ok_or_else(wrong)
+}
+
+pub fn wrong() -> Failure {
+    Failure::Fatal("a thread's job does not fit its arena: the plan is wrong".into())
+}
+
+fn stream<'m>(
+    arrays: &'m mut [&mut [u8]],
+    place: &'m mut usize,
+    mix: Mix,
+    isa: Isa,
+    block_lines: Option<u32>,
+    delay: u32,
+) -> Result<Stream<'m>, Failure> {
+    let lines = if mix == Mix::WritePartial { Lines::Partial } else { Lines::Full };
+    let walk = block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
+    let kernel = Kernel::find(op(mix), lines, walk, isa_of(isa))
+        .ok_or_else(|| Failure::Point(format!("no {} loop for {} on this CPU", mix.name(), isa.word())))?;
+    let shape = mix.shape();
+    let (reads, writes) = (shape.read_streams as usize, shape.stores as usize);
+    if arrays.len() < reads + writes {
+        return Err(wrong());
+    }
+    let last = arrays.len() - 1;
+    let (front, back) = arrays.split_at_mut(last);
+    // A single array is read or written; of several the last one is written.
+    let (write, read): (&mut [u8], [&[u8]; 2]) = match (reads, writes, front) {
+        (_, 1, front) => {
+            let array = |at: usize| -> &[u8] { if at < reads { whole(front[at], kernel.read_granule()) } else { &[] } };
+            (whole_mut(back[0], kernel.write_granule()), [array(0), array(1)])
+        }
+        (_, _, []) => (&mut [], [whole(back[0], kernel.read_granule()), &[]]),
+        (_, _, front) => (&mut [], [whole(front[0], kernel.read_granule()), &[]]),
+    };
+    let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::Point(error.to_string()))?;
+    // Where the last block ended, not at the beginning: that may still be in a cache.
+    let from = |len: usize, granule: usize| (*place % len.max(1)).checked_div(granule).map_or(0, |bursts| bursts * granule);
+    let cursor = Cursor {
+        read: from(streams.read_len(), kernel.read_granule()),
+        write: from(streams.write_len(), kernel.write_granule()),
+        check: 0,
+    };
+    // About 100 µs to begin with; tuned during warm-up.
+    let bursts = (300_000 / (u64::from(delay) + 30)).clamp(1, 256);
+    Ok(Stream { kernel, streams, cursor, place, bursts, delay })
+}
+
+fn whole(array: &[u8], granule: usize) -> &[u8] {
+    &array[..array.len() - array.len() % granule.max(1)]
+}
+
+fn whole_mut(array: &mut [u8], granule: usize) -> &mut [u8] {
+    let len = array.len() - array.len() % granule.max(1);
+    &mut array[..len]
+}
+
+/// The loop of a mix. Two mixes whose names differ may be one loop: MLC's W2 is a copy.
+fn op(mix: Mix) -> Op {
+    match mix {
+        Mix::Read => Op::Read,
+        Mix::Write | Mix::R1W1 | Mix::WritePartial => Op::Write,
+        Mix::WriteNt | Mix::W1Nt => Op::WriteNt,
+        Mix::Copy | Mix::R2W1 => Op::Copy,
+        Mix::CopyNt | Mix::R1W1Nt => Op::CopyNt,
+        Mix::Scale => Op::Scale,
+        Mix::ScaleNt => Op::ScaleNt,
+        Mix::Add => Op::Add,
+        Mix::AddNt => Op::AddNt,
+        Mix::Triad | Mix::R3W1Two => Op::Triad,
+        Mix::TriadNt | Mix::R2W1NtTwo => Op::TriadNt,
+        Mix::R3W1 => Op::Load2Store1,
+        Mix::R2W1Nt => Op::Load2Store1Nt,
+        Mix::R4W1 => Op::Load3Store1,
+        Mix::R3W1Nt => Op::Load3Store1Nt,
+        Mix::R9W1 => Op::Load8Store1,
+    }
+}
+
+fn isa_of(isa: Isa) -> kernels::Isa {
+    match isa {
+        Isa::Portable => kernels::Isa::Portable,
+        Isa::Sse2 => kernels::Isa::Sse2,
+        Isa::Avx2 => kernels::Isa::Avx2,
+        Isa::Avx512 => kernels::Isa::Avx512,
+        Isa::Neon => kernels::Isa::Neon,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a mix says of itself and what its loop does are the same.
+    #[test]
+    fn accounting_agrees_with_the_mix() {
+        for mix in Mix::all() {
+            let shape = mix.shape();
+            let lines = if shape.bytes_per_line == 8 { Lines::Partial } else { Lines::Full };
+            let isas = [kernels::Isa::best(), kernels::Isa::Portable];
+            let Some(kernel) = isas.into_iter().find_map(|isa| Kernel::find(op(mix), lines, Walk::Sequential, isa)) else {
+                panic!("no loop for {}", mix.name());
+            };
+            let moved = kernel.accounting();
+            let steps = kernels::stream::BURST_LINES as u64;
+            assert_eq!(moved.bytes_loaded + moved.bytes_stored, u64::from(shape.app_bytes()) * steps, "{}", mix.name());
+            assert_eq!(moved.lines_loaded, u64::from(shape.loads) * steps, "{}", mix.name());
+            assert_eq!(moved.lines_stored, u64::from(shape.stores) * steps, "{}", mix.name());
+            assert_eq!(u32::from(moved.read_streams), shape.read_streams, "{}", mix.name());
+            assert_eq!(moved.nt, shape.nt, "{}", mix.name());
+        }
+    }
+}

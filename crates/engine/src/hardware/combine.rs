@@ -1,0 +1,81 @@
+//! From the parts of all workers to windows.
+
+use super::log::Part;
+use super::team::{Done, SPIN_ADDS};
+use super::timing::ticks_to_ns;
+use memgauge_model::{Signs, Window};
+use memgauge_stats as stats;
+
+/// One worker's result and what its units are.
+pub struct Brought {
+    pub done: Done,
+    pub kind: Kind,
+}
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A hop of the observer: 64 bytes.
+    Hop,
+    /// A burst of so many application bytes.
+    Burst { bytes: u64 },
+    /// Nothing.
+    KeepAlive,
+}
+
+/// Windows that every worker has brought, with the worst that any of them noticed.
+pub fn windows(brought: &[Brought], window: u64, hz: f64) -> Vec<Window> {
+    let count = brought.iter().map(|b| b.done.parts.len()).min().unwrap_or(0);
+    let usual: Vec<f64> = brought.iter().map(|b| usual_spin(&b.done.parts)).collect();
+    (0..count)
+        .map(|at| {
+            let mut combined = Window { ns: ticks_to_ns(window, hz), ..Window::default() };
+            for (worker, usual) in brought.iter().zip(&usual) {
+                add(&mut combined, &worker.done.parts[at], worker.kind, *usual, window, hz);
+            }
+            combined
+        })
+        .collect()
+}
+
+/// The core clock by a worker's spins, Hz.
+pub fn core_hz(parts: &[Part], hz: f64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a constant")]
+    let adds = SPIN_ADDS as f64;
+    let usual = usual_spin(parts);
+    if usual > 0.0 { adds * hz / usual } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ticks of a window stay below 2^52")]
+fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f64) {
+    let active_s = ticks_to_ns(window.saturating_sub(part.gap).max(1), hz) / 1e9;
+    match kind {
+        Kind::Hop => {
+            to.hops += part.inside_units;
+            to.hop_ns += ticks_to_ns(part.inside, hz);
+            to.observer_bytes_per_s += part.units * 64.0 / active_s;
+        }
+        Kind::Burst { bytes } => to.load_bytes_per_s += part.units * bytes as f64 / active_s,
+        // It only has to be busy: what disturbs it disturbs nobody.
+        Kind::KeepAlive => return,
+    }
+    let spin = part.spins.iter().map(|spin| (*spin as f64 / usual - 1.0).abs()).fold(0.0, f64::max);
+    let signs = &mut to.signs;
+    *signs = Signs {
+        switches: signs.switches.max(part.switches),
+        wait_ns: signs.wait_ns.max(part.waited_ns),
+        gap_ns: signs.gap_ns.max(ticks_to_ns(part.excess, hz)),
+        spin: signs.spin.max(if usual > 0.0 { spin } else { 0.0 }),
+        wrong_cpu: signs.wrong_cpu | part.wrong_cpu,
+        major_faults: signs.major_faults.max(part.major_faults),
+        minor_faults: signs.minor_faults.max(part.minor_faults),
+        throttled: signs.throttled,
+        uncovered: signs.uncovered | part.late,
+    };
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ticks of a spin stay below 2^52")]
+fn usual_spin(parts: &[Part]) -> f64 {
+    let spins: Vec<f64> = parts.iter().map(|part| part.spins[1] as f64).collect();
+    stats::median(&spins).unwrap_or(0.0)
+}

@@ -1,0 +1,156 @@
+//! The machine that we run on.
+
+mod arenas;
+mod bench;
+mod blocks;
+mod combine;
+mod log;
+mod pair;
+mod team;
+mod timed;
+mod timing;
+mod transfer;
+mod work;
+
+use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
+use crate::spent::Spent;
+use bench::HardwareBench;
+use memgauge_kernels::{Clock, spin};
+use memgauge_model::{ArenaId, ClockFacts, Plan};
+use memgauge_sys as sys;
+pub(crate) use pair::sharing_ratio;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Measures on the hardware, with threads pinned to the plan's CPUs.
+pub struct Hardware {
+    clock: Clock,
+    hz: f64,
+    /// By the last calibration; 0 before the first.
+    facts: ClockFacts,
+    epoch: Instant,
+    stop: &'static AtomicBool,
+}
+
+impl Hardware {
+    /// Chooses the clock and calibrates it (25 ms). `clocksource` is the kernel's own, where known; `stop` ends everything
+    /// soon after it is set.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Fatal`] when no clock moves.
+    pub fn new(clocksource: Option<&str>, stop: &'static AtomicBool) -> Result<Self, Failure> {
+        let clock = choose_clock(clocksource);
+        let hz = clock
+            .calibrate(sys::clock::monotonic_raw_ns)
+            .ok_or_else(|| Failure::Fatal("no clock of this machine moves".into()))?;
+        Ok(Self { clock, hz, facts: ClockFacts::default(), epoch: Instant::now(), stop })
+    }
+
+    /// The clock and its ticks a second.
+    #[must_use]
+    pub fn clock_and_hz(&self) -> (&Clock, f64) {
+        (&self.clock, self.hz)
+    }
+
+    fn quantum_ns(&self) -> f64 {
+        self.facts.quantum_ns
+    }
+
+    fn cost_ticks(&self) -> u64 {
+        timing::ns_to_ticks_exact(self.facts.cost_ns, self.hz)
+    }
+
+    /// The core clock, Hz; a guess before it was measured, used for lengths only.
+    fn core_hz(&self) -> f64 {
+        if self.facts.core_hz > 0.0 { self.facts.core_hz } else { 2e9 }
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The TSC where it is invariant and the kernel trusts it, the generic counter on Arm, else CLOCK_MONOTONIC_RAW.
+fn choose_clock(clocksource: Option<&str>) -> Clock {
+    // The kernel drops the TSC as clock source where it is unsynchronised or unstable; a guest's paravirtual clock source
+    // is built on the TSC and says nothing against it.
+    let trusted = clocksource.is_none_or(|source| matches!(source, "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page" | "xen"));
+    let tsc = || Clock::tsc().filter(|_| trusted && memgauge_kernels::clock::invariant_tsc());
+    Clock::cntvct().or_else(tsc).unwrap_or_else(|| Clock::from_fn(sys::clock::monotonic_raw_ns, 1e9))
+}
+
+impl Backend for Hardware {
+    fn now_ns(&self) -> u64 {
+        self.elapsed()
+    }
+
+    fn stopped(&self) -> Option<String> {
+        sys::signals::stop_requested().map(|signal| timing::signal_name(signal.number()).to_owned())
+    }
+
+    fn clock(&mut self, plan: &Plan) -> Result<ClockFacts, Failure> {
+        let cpu = plan.observer.or_else(|| plan.points.first()?.threads.first().map(|thread| thread.cpu));
+        let (clock, reference) = (&self.clock, sys::clock::monotonic_raw_ns);
+        // On the CPU that measures, in a thread of its own: the main thread is never pinned.
+        let facts = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                if let Some(cpu) = cpu {
+                    sys::cpu::pin_to(cpu).map_err(|error| Failure::Fatal(error.to_string()))?;
+                }
+                let hz = clock.calibrate(reference).ok_or_else(|| Failure::Fatal("the clock stopped".into()))?;
+                let ns = |ticks: u64| timing::ticks_to_ns(ticks, hz);
+                let adds = 1_000_000;
+                spin::dependent_adds(adds);
+                let spins = (0..5).map(|_| {
+                    let begin = clock.start();
+                    spin::dependent_adds(adds);
+                    ns(clock.stop().wrapping_sub(begin))
+                });
+                let fastest = spins.fold(f64::INFINITY, f64::min);
+                Ok(ClockFacts {
+                    source: clock.name().to_owned(),
+                    hz,
+                    hz_after: hz,
+                    quantum_ns: ns(clock.quantum_ticks()),
+                    cost_ns: ns(clock.cost_ticks()),
+                    core_hz: 1e9 * 1e6 / fastest,
+                })
+            });
+            thread.join().unwrap_or_else(|_| Err(Failure::Fatal("the calibrating thread ended".into())))
+        })?;
+        self.hz = facts.hz;
+        self.facts = facts.clone();
+        Ok(facts)
+    }
+
+    fn phase(
+        &mut self,
+        plan: &Plan,
+        ids: &[ArenaId],
+        seed: u64,
+        body: &mut dyn FnMut(&mut dyn Bench) -> Result<(), Failure>,
+    ) -> Result<PhaseOutcome, Failure> {
+        let mut spent = Spent::default();
+        let begun = self.elapsed();
+        let (mut arenas, events) = arenas::map(plan, ids)?;
+        arenas::populate(plan, &arenas, self.stop)?;
+        let before = arenas::placements(plan, &arenas);
+        let memories = arenas::fill(plan, &mut arenas, seed, self.stop)?;
+        spent.add("prepare", self.elapsed() - begun);
+
+        let filled = self.elapsed();
+        let mut bench = HardwareBench::new(self, memories, seed);
+        let done = body(&mut bench);
+        drop(bench);
+        spent.add("blocks", self.elapsed() - filled);
+
+        let measured = self.elapsed();
+        let after = arenas::placements(plan, &arenas);
+        drop(arenas);
+        spent.add("release", self.elapsed() - measured);
+        done?;
+        let differ = arenas::differing(&before);
+        Ok(PhaseOutcome { before, after, events: events.into_iter().chain(differ).collect(), spent_ns: spent.into_map() })
+    }
+}

@@ -1,0 +1,101 @@
+//! Two CPUs against each other: the placement class of a pair, and whether they share a core.
+
+use memgauge_kernels::c2c::{Line, PingOp, PingPong};
+use memgauge_kernels::{Clock, spin};
+use memgauge_model::Cpu;
+use memgauge_sys as sys;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bursts of a ping-pong, of which the fastest counts.
+const BURSTS: u32 = 20;
+/// Round trips of a burst.
+const TRIPS: u64 = 200;
+/// Polls for one answer before the partner is given up: some tens of milliseconds.
+const PATIENCE: u64 = 20_000_000;
+/// Iterations of the sharing probe: 64 adds each, some tenths of a millisecond.
+const ITERATIONS: u64 = 20_000;
+
+/// A line for ping-pong, alone with its neighbour.
+#[repr(align(128))]
+struct Lonely([u8; 128]);
+
+/// Half a round trip between two CPUs, ns: the fastest of 20 bursts of 200 round trips. None where one of them can't be had.
+pub fn placement_class(clock: &Clock, hz: f64, cpus: (Cpu, Cpu)) -> Option<f64> {
+    let mut memory = Lonely([0; 128]);
+    let line = Line::new(&mut memory.0).ok()?;
+    let ping = |burst: u32| PingPong {
+        op: PingOp::Store,
+        first: u64::from(burst) * 2 * (TRIPS + 1),
+        round_trips: TRIPS,
+        spin_limit: PATIENCE,
+    };
+    let ticks = std::thread::scope(|scope| {
+        let (line, ping) = (&line, &ping);
+        let leader = scope.spawn(move || {
+            sys::cpu::pin_to(cpus.0).ok()?;
+            (0..BURSTS).map(|burst| ping(burst).lead(line, clock)).collect::<Option<Vec<u64>>>()
+        });
+        let follower = scope.spawn(move || {
+            sys::cpu::pin_to(cpus.1).ok()?;
+            (0..BURSTS).try_for_each(|burst| ping(burst).follow(line))
+        });
+        let ticks = leader.join().ok().flatten();
+        follower.join().ok().flatten().and(ticks)
+    })?;
+    #[expect(clippy::cast_precision_loss, reason = "a constant")]
+    let halves = (2 * TRIPS) as f64;
+    let fastest = ticks.into_iter().min()?;
+    Some(super::timing::ticks_to_ns(fastest, hz) / halves)
+}
+
+/// Throughput of eight independent add chains with both CPUs at it, over that of each alone; the best of three tries, since
+/// the host may take a CPU away for a while. About 1 where they are cores of their own, about 0.5 where they share one.
+pub fn sharing_ratio(clock: &Clock, cpus: (Cpu, Cpu)) -> Option<f64> {
+    (0..3)
+        .filter_map(|_| {
+            let alone = [time_together(clock, &[cpus.0])?[0], time_together(clock, &[cpus.1])?[0]];
+            let both = time_together(clock, &[cpus.0, cpus.1])?;
+            #[expect(clippy::cast_precision_loss, reason = "ticks of a millisecond")]
+            Some((0..2).map(|at| alone[at] as f64 / both[at] as f64).fold(f64::INFINITY, f64::min))
+        })
+        .max_by(f64::total_cmp)
+}
+
+/// Ticks that each CPU takes for the same work, all starting at once; the fastest of several.
+fn time_together(clock: &Clock, cpus: &[Cpu]) -> Option<Vec<u64>> {
+    let arrived = AtomicU32::new(0);
+    let start = AtomicU64::new(0);
+    let members = u32::try_from(cpus.len()).ok()?;
+    std::thread::scope(|scope| {
+        let (arrived, start) = (&arrived, &start);
+        let threads: Vec<_> = cpus
+            .iter()
+            .map(|&cpu| {
+                scope.spawn(move || {
+                    sys::cpu::pin_to(cpu).ok()?;
+                    spin::eight_chains(ITERATIONS);
+                    arrived.fetch_add(1, Ordering::AcqRel);
+                    let mut polls = 0;
+                    while arrived.load(Ordering::Acquire) < members {
+                        spin::pause();
+                        polls += 1;
+                        if polls > PATIENCE {
+                            return None;
+                        }
+                    }
+                    start.store(1, Ordering::Release);
+                    let times = (0..4).map(|_| {
+                        let begin = clock.start();
+                        spin::eight_chains(ITERATIONS);
+                        clock.stop().wrapping_sub(begin)
+                    });
+                    // The median of four: the first may still be alone, the last be left alone.
+                    let mut times: Vec<u64> = times.collect();
+                    times.sort_unstable();
+                    times.get(2).copied()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+    })
+}

@@ -1,0 +1,262 @@
+//! Pinned threads that start together, agree when warm-up is over, and end together. Nobody is woken while they work: the
+//! thread that made them sleeps in `join`.
+
+use super::log::{Asked, Log, Part};
+use super::timing::Cut;
+use super::work::Work;
+use memgauge_kernels::{Clock, spin};
+use memgauge_stats as stats;
+use memgauge_sys::{self as sys, sched::ThreadStats};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// Adds of the reference spin: some microseconds, long against the clock's quantum.
+pub const SPIN_ADDS: u64 = 8000;
+/// The spin is made so often at each mark, and the fastest counts: an interrupt is not a change of the core clock.
+const SPINS: u32 = 3;
+/// Slices of the warm-up that the rule looks at.
+const SLICES: usize = 6;
+
+/// What the threads of a block share.
+pub struct Team<'a> {
+    pub clock: &'a Clock,
+    pub cut: Cut,
+    pub clock_cost: u64,
+    pub gap_tolerance: u64,
+    pub stop: &'a AtomicBool,
+    members: u32,
+    arrived: AtomicU32,
+    /// Ticks at which all begin; 0 before all have arrived.
+    start: AtomicU64,
+    /// Ticks of the first window's beginning; 0 before the leader knows it.
+    begin: AtomicU64,
+    /// A member can't go on: all others end too.
+    broken: AtomicBool,
+}
+
+/// What a worker brings home.
+pub struct Done {
+    pub parts: Vec<Part>,
+    pub warmup_slices: u32,
+    pub settled: bool,
+}
+
+/// Why a worker ended early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The stop flag was set.
+    Stopped,
+    /// It can't be pinned.
+    Unpinned(String),
+    /// Others did not arrive, or time ran away.
+    Stalled,
+}
+
+impl<'a> Team<'a> {
+    pub fn new(members: u32, clock: &'a Clock, cut: Cut, clock_cost: u64, gap_tolerance: u64, stop: &'a AtomicBool) -> Self {
+        Self {
+            clock,
+            cut,
+            clock_cost,
+            gap_tolerance,
+            stop,
+            members,
+            arrived: AtomicU32::new(0),
+            start: AtomicU64::new(0),
+            begin: AtomicU64::new(0),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Pins, waits for the others, warms up, works through all windows.
+    pub fn run<W: Work>(&self, cpu: u32, leads: bool, work: &mut W) -> Result<Done, Ended> {
+        let outcome = self.pinned(cpu, leads, work);
+        if outcome.is_err() {
+            self.broken.store(true, Ordering::Release);
+        }
+        outcome
+    }
+
+    fn pinned<W: Work>(&self, cpu: u32, leads: bool, work: &mut W) -> Result<Done, Ended> {
+        // A signal goes to the sleeping main thread, not into a measurement.
+        let _ = sys::signals::block_in_this_thread();
+        sys::cpu::pin_to(cpu).map_err(|error| Ended::Unpinned(error.to_string()))?;
+        let mut worker = Worker {
+            team: self,
+            cpu,
+            leads,
+            kernel: ThreadStats::open(),
+            log: Log::new(self.cut.windows as usize, self.clock_cost, self.gap_tolerance),
+            rates: [0.0; SLICES],
+            slices: 0,
+            settled: false,
+        };
+        let start = self.meet()?;
+        let last = worker.warm_up(start, work)?;
+        worker.windows(last, work)?;
+        Ok(Done { parts: worker.log.parts, warmup_slices: worker.slices, settled: worker.settled })
+    }
+
+    /// All members arrive; the last one sets the tick at which all begin.
+    fn meet(&self) -> Result<u64, Ended> {
+        let now = self.clock.stamp().ticks;
+        let give_up = now.wrapping_add(self.cut.hard);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+            self.start.store(now.wrapping_add(self.cut.chunk.0).max(1), Ordering::Release);
+        }
+        loop {
+            let now = self.clock.stamp().ticks;
+            let start = self.start.load(Ordering::Acquire);
+            if start != 0 && now >= start {
+                return Ok(start);
+            }
+            self.check(now, give_up)?;
+            spin::pause();
+        }
+    }
+
+    fn check(&self, now: u64, give_up: u64) -> Result<(), Ended> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Ended::Stopped);
+        }
+        if now > give_up || self.broken.load(Ordering::Relaxed) {
+            return Err(Ended::Stalled);
+        }
+        Ok(())
+    }
+}
+
+/// One thread at work.
+struct Worker<'a> {
+    team: &'a Team<'a>,
+    cpu: u32,
+    leads: bool,
+    kernel: ThreadStats,
+    log: Log,
+    /// The leader's pace in the last slices.
+    rates: [f64; SLICES],
+    slices: u32,
+    settled: bool,
+}
+
+impl Worker<'_> {
+    /// Works until the leader has found the pace steady; returns the last stamp.
+    fn warm_up<W: Work>(&mut self, start: u64, work: &mut W) -> Result<u64, Ended> {
+        let Team { clock, cut, .. } = self.team;
+        let give_up = start.wrapping_add(cut.hard);
+        let mut last = clock.stamp().ticks;
+        let (mut slice_begin, mut slice_units, mut mark) = (last, 0, start + cut.slice);
+        loop {
+            let units = work.chunk();
+            let now = clock.stamp().ticks;
+            self.log.observe(now.wrapping_sub(last));
+            slice_units += units;
+            last = now;
+            if now < mark {
+                continue;
+            }
+            self.team.check(now, give_up)?;
+            let median = self.log.settle_median();
+            work.tune(median, cut.chunk);
+            if self.leads {
+                self.lead(start, now, slice_units, now.wrapping_sub(slice_begin));
+            }
+            if self.team.begin.load(Ordering::Acquire) != 0 {
+                return Ok(clock.stamp().ticks);
+            }
+            last = clock.stamp().ticks;
+            (slice_begin, slice_units) = (last, 0);
+            while mark <= last {
+                mark += cut.slice;
+            }
+        }
+    }
+
+    /// The leader's decision at the end of a slice: when the first window begins.
+    #[expect(clippy::cast_precision_loss, reason = "ticks of a slice stay below 2^52")]
+    fn lead(&mut self, start: u64, now: u64, units: u64, ticks: u64) {
+        self.rates.rotate_left(1);
+        self.rates[SLICES - 1] = units as f64 / ticks.max(1) as f64;
+        self.slices += 1;
+        let cut = &self.team.cut;
+        let spent = now.wrapping_sub(start);
+        self.settled = self.slices as usize >= SLICES && stats::settled(&self.rates);
+        if (self.settled && spent >= cut.warmup.0) || spent >= cut.warmup.1 {
+            // Late enough for all to see it at their next slice's end.
+            self.team.begin.store(now.wrapping_add(2 * cut.slice).max(1), Ordering::Release);
+        }
+    }
+
+    fn windows<W: Work>(&mut self, mut last: u64, work: &mut W) -> Result<(), Ended> {
+        let Team { clock, cut, begin, .. } = self.team;
+        let mut mark = begin.load(Ordering::Acquire);
+        let give_up = mark.wrapping_add(cut.hard);
+        let mut open = false;
+        loop {
+            let units = work.chunk();
+            let stamp = clock.stamp();
+            let now = stamp.ticks;
+            let on_cpu = stamp.cpu == self.cpu & 0xfff || stamp.cpu == u32::MAX;
+            if now < mark {
+                if open {
+                    self.log.inside(last, now, units, on_cpu);
+                } else {
+                    self.log.observe(now.wrapping_sub(last));
+                }
+                last = now;
+                if self.team.stop.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                continue;
+            }
+            // Between two chunks: everything up to the next stamp is left out of this worker's time.
+            let asked = self.ask();
+            let resumed = clock.stamp();
+            let gap = resumed.ticks.wrapping_sub(now);
+            let on_cpu = on_cpu && self.checked_cpu(resumed.cpu);
+            if !open {
+                self.log.settle_median();
+                self.log.open(mark, last, now, units, asked, gap);
+                open = true;
+            } else if self.log.cross(mark, (last, now, units), on_cpu, asked, gap) {
+                return Ok(());
+            }
+            // A worker that stood still across whole windows closes them all: they hold the standstill as excess.
+            mark += cut.window;
+            while mark <= now {
+                if self.log.cross(mark, (last, now, 0), on_cpu, asked, gap) {
+                    return Ok(());
+                }
+                mark += cut.window;
+            }
+            last = resumed.ticks;
+            self.team.check(last, give_up).or_else(|ended| match ended {
+                Ended::Stopped => Ok(()),
+                other => Err(other),
+            })?;
+            if self.team.stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The kernel's view and the core clock, at a mark.
+    fn ask(&self) -> Asked {
+        let kernel = self.kernel.read();
+        let clock = self.team.clock;
+        let mut fastest = u64::MAX;
+        for _ in 0..SPINS {
+            let begin = clock.start();
+            spin::dependent_adds(SPIN_ADDS);
+            fastest = fastest.min(clock.stop().wrapping_sub(begin));
+        }
+        Asked { kernel, spin: fastest }
+    }
+
+    /// By the stamp where it tells the CPU, else by asking libc.
+    fn checked_cpu(&self, stamped: u32) -> bool {
+        if stamped == u32::MAX {
+            return sys::cpu::current_cpu().is_none_or(|cpu| cpu == self.cpu);
+        }
+        stamped == self.cpu & 0xfff
+    }
+}

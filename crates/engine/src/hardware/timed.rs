@@ -1,0 +1,102 @@
+//! Single accesses, each fenced and timed alone.
+
+use super::Hardware;
+use super::arenas::{Content, Memory};
+use super::blocks::{take, wrong};
+use super::timing::{ns_to_ticks, ticks_to_ns};
+use crate::backend::{Failure, Task};
+use memgauge_kernels::chase::{Order, RingId, Rings};
+use memgauge_kernels::{Clock, Rng, spin};
+use memgauge_model::{AccessHistogram, Block, Job};
+use memgauge_stats::Histogram;
+use memgauge_sys as sys;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Accesses between two looks at the time.
+const BATCH: usize = 1024;
+/// The ring that stays in L1, bytes.
+const NEAR: usize = 4096;
+/// Percentiles as hundredths of a percent.
+const PERCENTILES: [u64; 5] = [5000, 9000, 9900, 9990, 9999];
+
+/// A ring in L1, for the cost of timing.
+#[repr(align(64))]
+struct Near([u8; NEAR]);
+
+/// Times accesses one by one for the task's time.
+pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) -> Result<Block, Failure> {
+    let threads = &task.plan.points[task.point].threads;
+    let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
+    let Some(Job::TimedChase { arena, ring }) = threads.first().map(|thread| &thread.job) else { return Err(wrong()) };
+    let Content::Chase { rings, ids, places } = take(&mut free, *arena)? else { return Err(wrong()) };
+    let (Some(id), Some(place)) = (ids.get(*ring), places.get_mut(*ring)) else { return Err(wrong()) };
+    let (clock, hz) = hardware.clock_and_hz();
+    let budget = ns_to_ticks(task.time_ns, hz);
+    let over = AtomicBool::new(false);
+    let (mut histogram, mut near) = (Box::new(Histogram::new()), Near([0; NEAR]));
+    let cost = std::thread::scope(|scope| {
+        for keeper in threads.iter().skip(1) {
+            let over = &over;
+            scope.spawn(move || {
+                if sys::cpu::pin_to(keeper.cpu).is_ok() {
+                    while !over.load(Ordering::Relaxed) {
+                        spin::dependent_adds(50_000);
+                    }
+                }
+            });
+        }
+        let (rings, histogram, near) = (&*rings, &mut histogram, &mut near.0);
+        let worker = scope.spawn(move || {
+            sys::cpu::pin_to(threads[0].cpu).map_err(|error| Failure::Point(error.to_string()))?;
+            let cost = cost_of_timing(clock, near)?;
+            record(clock, rings, *id, place, budget, histogram, hardware.stop);
+            Ok(cost)
+        });
+        let cost = worker.join().unwrap_or_else(|_| Err(Failure::Fatal("the timing thread ended".into())));
+        over.store(true, Ordering::Relaxed);
+        cost
+    })?;
+    if histogram.count() == 0 {
+        return Err(Failure::Stopped);
+    }
+    Ok(Block { settled: true, access: Some(summary(&histogram, cost, hz)), ..Block::default() })
+}
+
+/// Median ticks of a timed access that hits L1. What an access costs there is part of it, and is left in: what is
+/// subtracted is then an L1 hit too much, some cycles of a DRAM access's hundreds.
+fn cost_of_timing(clock: &Clock, near: &mut [u8]) -> Result<u64, Failure> {
+    let refused = |error: memgauge_kernels::chase::RingError| Failure::Fatal(error.to_string());
+    let mut rings = Rings::new(near).map_err(refused)?;
+    let id = rings.build(Order::FullRandom, 64, 0, &mut Rng::new(1)).map_err(refused)?;
+    let mut ticks = [0; BATCH];
+    let at = rings.timed(id, rings.start(id), clock, &mut ticks);
+    rings.timed(id, at, clock, &mut ticks);
+    ticks.sort_unstable();
+    Ok(u64::from(ticks[BATCH / 2]))
+}
+
+fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, budget: u64, to: &mut Histogram, stop: &AtomicBool) {
+    let begin = clock.start();
+    let mut ticks = [0; BATCH];
+    while clock.stop().wrapping_sub(begin) < budget && !stop.load(Ordering::Relaxed) {
+        *place = rings.timed(id, *place, clock, &mut ticks);
+        ticks.iter().for_each(|ticks| to.record(u64::from(*ticks)));
+    }
+}
+
+fn summary(histogram: &Histogram, cost: u64, hz: f64) -> AccessHistogram {
+    let ns = |ticks: u64| ticks_to_ns(ticks.saturating_sub(cost), hz);
+    let named = PERCENTILES.iter().filter_map(|p| {
+        #[expect(clippy::cast_precision_loss, reason = "at most 10000")]
+        histogram.percentile(*p).map(|ticks| (*p as f64 / 100.0, ns(ticks)))
+    });
+    let all = histogram.percentiles();
+    let mean = all.as_ref().map_or(0.0, |all| all.mean * 1e9 / hz - ticks_to_ns(cost, hz));
+    let max = all.map_or(0.0, |all| ns(all.max));
+    AccessHistogram {
+        count: histogram.count(),
+        cost_ns: ticks_to_ns(cost, hz),
+        mean_ns: mean.max(0.0),
+        percentiles: named.chain([(100.0, max)]).collect(),
+    }
+}

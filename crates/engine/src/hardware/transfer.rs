@@ -1,0 +1,151 @@
+//! Core-to-core transfers: a chase over lines that the other core owns, and a line thrown back and forth.
+
+use super::Hardware;
+use super::arenas::{Content, Memory};
+use super::blocks::{take, wrong};
+use super::timing::{ns_to_ticks, ticks_to_ns};
+use crate::backend::{Failure, Task};
+use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window};
+use memgauge_kernels::{Clock, Rng};
+use memgauge_model::{Block, C2cKind, Cpu, Job};
+use memgauge_sys as sys;
+use std::sync::atomic::Ordering;
+
+/// Passes at least and at most.
+const PASSES: (usize, usize) = (50, 2000);
+/// Round trips of one pass of a ping-pong.
+const TRIPS: u64 = 200;
+/// Polls for one answer before the partner is given up: some hundred milliseconds.
+const PATIENCE: u64 = 100_000_000;
+/// Bytes for the hand-over lines at the end of the arena: two lines, each with its neighbour.
+const HAND_OVER: usize = 256;
+
+/// Runs the task's two threads: the first writes or owns, the second reads.
+pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], seed: u64) -> Result<Block, Failure> {
+    let threads = &task.plan.points[task.point].threads;
+    let [writer, reader] = threads.as_slice() else { return Err(wrong()) };
+    let Job::C2c { arena, kind } = writer.job else { return Err(wrong()) };
+    let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
+    let Content::C2c(memory) = take(&mut free, arena)? else { return Err(wrong()) };
+    if memory.len() < 3 * HAND_OVER {
+        return Err(Failure::Point("the transfer's buffer is too small".into()));
+    }
+    let split = memory.len() - HAND_OVER;
+    let (lines, hand) = memory.split_at_mut(split);
+    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), budget: ns_to_ticks(task.time_ns, hardware.hz) };
+    let passes_ns = match kind {
+        C2cKind::Hit | C2cKind::Hitm => run.chase(lines, hand, kind == C2cKind::Hitm, seed)?,
+        C2cKind::Store => run.ping_pong(lines, PingOp::Store)?,
+        C2cKind::Cas => run.ping_pong(lines, PingOp::Cas)?,
+    };
+    Ok(Block { settled: true, passes_ns, ..Block::default() })
+}
+
+struct Transfer<'a> {
+    hardware: &'a Hardware,
+    cpus: (Cpu, Cpu),
+    budget: u64,
+}
+
+impl Transfer<'_> {
+    /// ns a hop, one for each pass of the reader.
+    fn chase(&self, lines: &mut [u8], hand: &mut [u8], modified: bool, seed: u64) -> Result<Vec<f64>, Failure> {
+        let refused = |error: memgauge_kernels::c2c::C2cError| Failure::Point(error.to_string());
+        let window = Window::new(lines, &mut Rng::new(seed)).map_err(refused)?;
+        let line = Line::new(hand).map_err(refused)?;
+        let passes = PASSES.1 as u64;
+        // The owner makes value 2k+1 when the lines are its own, the reader 2k+2 when it has read them; the reader ends the
+        // game by never answering: it writes `END` instead.
+        const END: u64 = u64::MAX;
+        let owner = |window: &Window<'_>, line: &Line<'_>| -> Option<bool> {
+            for pass in 0..passes {
+                if modified {
+                    window.own_modified();
+                } else if !window.own_clean() {
+                    line.signal(END);
+                    return Some(false);
+                }
+                line.signal(2 * pass + 1);
+                if !line.wait(2 * pass + 2, PATIENCE) {
+                    return (line.value() == END).then_some(true);
+                }
+            }
+            Some(true)
+        };
+        let reader = |window: &Window<'_>, line: &Line<'_>, clock: &Clock| -> Vec<u64> {
+            let begin = clock.start();
+            let mut ticks = Vec::with_capacity(passes as usize);
+            for pass in 0..passes {
+                if !line.wait(2 * pass + 1, PATIENCE) {
+                    break;
+                }
+                ticks.push(window.read_pass(clock));
+                let over = ticks.len() >= PASSES.0 && clock.stop().wrapping_sub(begin) > self.budget;
+                if over || self.hardware.stop.load(Ordering::Relaxed) {
+                    line.signal(END);
+                    break;
+                }
+                line.signal(2 * pass + 2);
+            }
+            ticks
+        };
+        let (flushed, ticks) = self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)))?;
+        if !flushed {
+            return Err(Failure::Point("this CPU can't flush a line from user space".into()));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "some thousands of nodes")]
+        let hops = window.nodes() as f64;
+        self.enough(ticks.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / hops).collect())
+    }
+
+    /// Half a round trip, ns, one for each burst.
+    fn ping_pong(&self, memory: &mut [u8], op: PingOp) -> Result<Vec<f64>, Failure> {
+        let line = Line::new(memory).map_err(|error| Failure::Point(error.to_string()))?;
+        // Both sides must know beforehand how many bursts there are: a few tell how long one takes.
+        let tried = self.bursts(&line, op, 5)?;
+        let fastest = tried.iter().copied().min().unwrap_or(1).max(1);
+        let wanted = usize::try_from(self.budget / fastest).unwrap_or(usize::MAX).clamp(PASSES.0, PASSES.1);
+        let bursts = self.bursts(&line, op, wanted)?;
+        #[expect(clippy::cast_precision_loss, reason = "a constant")]
+        let halves = (2 * TRIPS) as f64;
+        self.enough(bursts.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / halves).collect())
+    }
+
+    fn bursts(&self, line: &Line<'_>, op: PingOp, count: usize) -> Result<Vec<u64>, Failure> {
+        let begin = line.value();
+        let game = |burst: usize| PingPong {
+            op,
+            first: begin.wrapping_add(burst as u64 * 2 * (TRIPS + 1)),
+            round_trips: TRIPS,
+            spin_limit: PATIENCE,
+        };
+        let lead = |clock: &Clock| (0..count).map(|burst| game(burst).lead(line, clock)).collect::<Option<Vec<u64>>>();
+        let ((), ticks) = self.both(|| (0..count).try_for_each(|burst| game(burst).follow(line)), lead)?;
+        Ok(ticks)
+    }
+
+    /// The writer's and the reader's part at once, each on its CPU. None from either: its partner did not answer.
+    fn both<W: Send, R: Send>(
+        &self,
+        writer: impl FnOnce() -> Option<W> + Send,
+        reader: impl FnOnce(&Clock) -> Option<R> + Send,
+    ) -> Result<(W, R), Failure> {
+        let clock = &self.hardware.clock;
+        let unpinned = |error: sys::PinError| Failure::Point(error.to_string());
+        let (wrote, read) = std::thread::scope(|scope| {
+            let writer = scope.spawn(move || sys::cpu::pin_to(self.cpus.0).map(|_| writer()));
+            let reader = scope.spawn(move || sys::cpu::pin_to(self.cpus.1).map(|_| reader(clock)));
+            (writer.join(), reader.join())
+        });
+        let ended = || Failure::Fatal("a transferring thread ended".into());
+        let wrote = wrote.map_err(|_| ended())?.map_err(unpinned)?;
+        let read = read.map_err(|_| ended())?.map_err(unpinned)?;
+        let silent = || Failure::Point(format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1));
+        wrote.zip(read).ok_or_else(silent)
+    }
+
+    /// A stopped run may have fewer passes than a figure needs.
+    fn enough(&self, passes: Vec<f64>) -> Result<Vec<f64>, Failure> {
+        if passes.len() < PASSES.0 { Err(Failure::Stopped) } else { Ok(passes) }
+    }
+}

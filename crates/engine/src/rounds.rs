@@ -1,0 +1,83 @@
+//! When a point has had rounds enough, and how long its windows may be.
+
+use memgauge_model::{Block, DisturbanceLimits, Measure, Plan, PointId, PointRecord, RoundRule};
+use memgauge_stats as stats;
+
+/// The value of one block for the stop rule: the median over undisturbed windows of its latency if it has one, else of its
+/// bandwidth; for transfers the median pass. This is the same estimate that analysis makes of a round.
+pub fn value_of(block: &Block, limits: &DisturbanceLimits, measure: &Measure) -> Option<f64> {
+    if !block.passes_ns.is_empty() {
+        return stats::median(&block.passes_ns);
+    }
+    if let Some(access) = &block.access {
+        return Some(access.mean_ns);
+    }
+    let by_latency = matches!(measure, Measure::Idle { .. } | Measure::MatrixLatency { .. } | Measure::Loaded { .. });
+    let values = block.windows.iter().filter(|window| window.undisturbed(limits));
+    let values: Vec<f64> =
+        values.filter_map(|window| if by_latency { window.latency_ns() } else { Some(window.bytes_per_s()) }).collect();
+    stats::median(&values)
+}
+
+/// Median bandwidth of a block's undisturbed windows (of all, if none is undisturbed), B/s.
+pub fn bandwidth_of(block: &Block, limits: &DisturbanceLimits) -> Option<f64> {
+    let all = || block.windows.iter();
+    let quiet: Vec<f64> = all().filter(|w| w.undisturbed(limits)).map(memgauge_model::Window::bytes_per_s).collect();
+    stats::median(&quiet).or_else(|| stats::median(&all().map(memgauge_model::Window::bytes_per_s).collect::<Vec<_>>()))
+}
+
+/// Is this point done at a look after `rounds` rounds?
+pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -> bool {
+    let RoundRule { looks, precision, .. } = &plan.rounds;
+    if looks.last().is_none_or(|last| rounds >= *last) {
+        return true;
+    }
+    if !looks.contains(&rounds) {
+        return false;
+    }
+    let Some(precision) = *precision else { return true };
+    let counted: Vec<&Block> = record.rounds.iter().filter(|block| !block.superseded).collect();
+    let values = majority(&counted)
+        .into_iter()
+        .filter_map(|block| value_of(block, &plan.windows.limits, &plan.points[point].measure))
+        .collect::<Vec<_>>();
+    let Some(interval) = stats::order_interval(&values) else { return false };
+    let Some(median) = stats::median(&values) else { return false };
+    (interval.hi - interval.lo) / 2.0 <= precision * median.abs()
+}
+
+/// The blocks of the placement class in which most rounds lie; all blocks where classes are not told apart.
+fn majority<'a>(blocks: &[&'a Block]) -> Vec<&'a Block> {
+    let times: Vec<f64> = blocks.iter().filter_map(|block| block.class_after_ns).collect();
+    let Some(classes) = stats::split_classes(&times).filter(|_| times.len() == blocks.len()) else { return blocks.to_vec() };
+    let class_of = |block: &Block| block.class_after_ns.map(|time| classes.classify(time));
+    let count = |class: Option<usize>| blocks.iter().filter(|block| class_of(block) == class).count();
+    let best = blocks.iter().map(|block| class_of(block)).max_by_key(|class| count(*class)).flatten();
+    blocks.iter().copied().filter(|block| class_of(block) == best).collect()
+}
+
+/// The share of the planned window time that the next round may take, so that the whole run keeps its time:
+/// what is left, over the rounds to come, less what rounds cost beside their windows.
+pub fn share(whole_ns: Option<u64>, elapsed_ns: u64, rounds_done: u32, rounds: u32, window_ns: u64, other_ns: u64) -> f64 {
+    let (Some(whole), true) = (whole_ns, rounds_done > 0 && rounds > rounds_done && window_ns > 0) else { return 1.0 };
+    let left = whole.saturating_sub(elapsed_ns) / u64::from(rounds - rounds_done);
+    let other = other_ns / u64::from(rounds_done);
+    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run stay below 2^52")]
+    let share = left.saturating_sub(other) as f64 / window_ns as f64;
+    share.clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_setup_shortens_the_windows_and_never_lengthens_them() {
+        // 28 s in all, after one round of 6 s of which 3 s were windows: 22 s for five rounds is 4.4 s, 1.4 s for windows.
+        let share_now = share(Some(28_000), 6_000, 1, 6, 3_000, 3_000);
+        assert!((share_now - 1_400.0 / 3_000.0).abs() < 1e-3, "{share_now}");
+        assert!(share(Some(28_000), 2_000, 1, 6, 1_000, 1_000) >= 1.0);
+        assert!(share(Some(28_000), 30_000, 1, 6, 1_000, 1_000) <= 0.0);
+        assert!(share(None, 30_000, 1, 6, 1_000, 1_000) >= 1.0);
+    }
+}

@@ -1,0 +1,335 @@
+//! Rounds, phases, searches: in which order what is measured, and when it is enough.
+
+use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
+use crate::curve::{delay_of, pilot};
+use crate::rounds::{bandwidth_of, is_done, share};
+use crate::spent::Spent;
+use memgauge_model::{
+    ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Job, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
+    Search, SearchRecord,
+};
+use memgauge_stats::{self as stats, Rng};
+
+/// A block whose placement class changes is measured again, at most so often.
+const REPEATS: u32 = 2;
+
+/// Runs a plan. Never fails as a whole: what went wrong stands in [`Run::end`] and [`Run::events`], and what was measured
+/// before stays.
+pub fn run(plan: &Plan, backend: &mut dyn Backend, progress: &mut dyn Progress) -> Run {
+    let mut schedule = Schedule::new(plan, backend, progress);
+    let end = match schedule.all() {
+        Ok(()) => End::Complete,
+        Err(Failure::Stopped) => End::Interrupted { signal: schedule.backend.stopped().unwrap_or_else(|| "a signal".to_owned()) },
+        Err(Failure::Point(reason) | Failure::Fatal(reason)) => End::Failed { reason },
+    };
+    schedule.finish(end)
+}
+
+struct Schedule<'a> {
+    plan: &'a Plan,
+    backend: &'a mut dyn Backend,
+    state: State<'a>,
+}
+
+/// All but the backend, so that a phase can borrow both.
+struct State<'a> {
+    plan: &'a Plan,
+    progress: &'a mut dyn Progress,
+    rng: Rng,
+    run: Run,
+    spent: Spent,
+    blocks_done: usize,
+    blocks_foreseen: usize,
+    /// Time of windows and warm-up in blocks so far, ns.
+    in_blocks_ns: u64,
+}
+
+impl<'a> Schedule<'a> {
+    fn new(plan: &'a Plan, backend: &'a mut dyn Backend, progress: &'a mut dyn Progress) -> Self {
+        let run = Run {
+            clock: memgauge_model::ClockFacts::default(),
+            end: End::Complete,
+            points: vec![PointRecord::default(); plan.points.len()],
+            curves: vec![CurveRecord::default(); plan.curves.len()],
+            searches: Vec::new(),
+            sharing: Vec::new(),
+            events: Vec::new(),
+            spent_ns: Default::default(),
+            concurrent: false,
+        };
+        let state = State {
+            plan,
+            progress,
+            rng: Rng::new(plan.request.seed),
+            run,
+            spent: Spent::default(),
+            blocks_done: 0,
+            blocks_foreseen: 0,
+            in_blocks_ns: 0,
+        };
+        Self { plan, backend, state }
+    }
+
+    fn all(&mut self) -> Result<(), Failure> {
+        self.state.run.clock = self.backend.clock(self.plan)?;
+        let mut active: Vec<bool> = vec![true; self.plan.points.len()];
+        let first_look = self.plan.rounds.looks.first().copied().unwrap_or(1);
+        let candidates: usize = self.plan.searches.iter().map(|s| s.candidates.len().saturating_sub(1)).sum();
+        let searching: usize = self.plan.searches.iter().map(|s| s.candidates.len() * s.rounds as usize).sum();
+        self.state.blocks_foreseen = searching + (self.plan.points.len() - candidates) * first_look as usize;
+        for search in &self.plan.searches {
+            self.search(search, &mut active)?;
+        }
+        self.rounds(active)
+    }
+
+    /// Measures all candidates for the search's rounds, then leaves only the best one active, with none of its search
+    /// rounds: the best of many is biased upwards, so the winner is measured anew.
+    fn search(&mut self, search: &Search, active: &mut [bool]) -> Result<(), Failure> {
+        let mut only = vec![false; active.len()];
+        search.candidates.iter().for_each(|point| only[*point] = true);
+        for round in 0..search.rounds {
+            self.round(round, &only, 1.0)?;
+        }
+        let limits = &self.plan.windows.limits;
+        let mut seen = Vec::new();
+        for &point in &search.candidates {
+            let rounds = std::mem::take(&mut self.state.run.points[point].rounds);
+            let values: Vec<f64> =
+                rounds.iter().filter(|b| !b.superseded).filter_map(|block| bandwidth_of(block, limits)).collect();
+            seen.extend(stats::median(&values).map(|bandwidth| (point, bandwidth)));
+            active[point] = false;
+        }
+        let best = seen.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some((winner, _)) = best {
+            active[winner] = true;
+            self.state.run.searches.push(SearchRecord { seen, winner });
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self, mut active: Vec<bool>) -> Result<(), Failure> {
+        let rule = &self.plan.rounds;
+        let begun = self.backend.now_ns();
+        let blocks_before = self.state.in_blocks_ns;
+        let mut round = 0;
+        while active.contains(&true) {
+            let most = rule.looks.last().copied().unwrap_or(1);
+            let windows_ns = self.window_ns(&active);
+            let beside = (self.backend.now_ns() - begun).saturating_sub(self.state.in_blocks_ns - blocks_before);
+            // The time that the whole run may take counts from its beginning, search and calibration included.
+            let share = share(rule.whole_ns, self.backend.now_ns(), round, most, windows_ns, beside);
+            if share < 0.999 {
+                self.state.event(self.backend.now_ns(), EventKind::Shortened { round, share });
+            }
+            self.round(round, &active, share)?;
+            round += 1;
+            for (point, record) in self.state.run.points.iter().enumerate() {
+                active[point] = active[point] && !is_done(self.plan, point, record, round);
+            }
+            let left = active.iter().filter(|is| **is).count();
+            if rule.looks.contains(&round) && left > 0 {
+                let next = rule.looks.iter().find(|look| **look > round).map_or(0, |look| look - round);
+                self.state.blocks_foreseen = self.state.blocks_done + left * next as usize;
+            }
+        }
+        Ok(())
+    }
+
+    /// Time that a round's blocks take when nothing is shortened, ns.
+    fn window_ns(&self, active: &[bool]) -> u64 {
+        let points = self.plan.points.iter().zip(active).filter(|(_, active)| **active);
+        points.map(|(point, _)| point.time_ns + self.plan.windows.warmup_min_ns).sum()
+    }
+
+    fn round(&mut self, round: u32, active: &[bool], share: f64) -> Result<(), Failure> {
+        let mut phases: Vec<usize> = (0..self.plan.phases.len()).collect();
+        self.state.rng.shuffle(&mut phases);
+        let mut position = 0;
+        for phase in phases {
+            let mut points: Vec<PointId> =
+                self.plan.phases[phase].points.iter().copied().filter(|point| active[*point]).collect();
+            if points.is_empty() {
+                continue;
+            }
+            self.state.rng.shuffle(&mut points);
+            let firsts: Vec<usize> = points.iter().map(|point| self.state.run.points[*point].rounds.len()).collect();
+            let arenas = arenas_of(self.plan, phase, &points);
+            let seed = self.state.rng.next_u64();
+            self.state.announce(self.backend.now_ns(), "preparing memory");
+            let state = &mut self.state;
+            let outcome = self.backend.phase(self.plan, &arenas, seed, &mut |bench| {
+                for &point in &points {
+                    state.point(bench, point, round, &mut position, share)?;
+                }
+                Ok(())
+            });
+            match outcome {
+                Ok(outcome) => self.state.settle(self.backend.now_ns(), outcome, &points, &firsts),
+                Err(Failure::Point(reason)) => {
+                    for &point in &points {
+                        self.state.event(self.backend.now_ns(), EventKind::PointFailed { point, reason: reason.clone() });
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, end: End) -> Run {
+        let Self { plan, backend, mut state } = self;
+        if end == End::Complete
+            && let Ok(after) = backend.clock(plan)
+        {
+            state.run.clock.hz_after = after.hz;
+        }
+        state.run.end = end;
+        state.run.spent_ns = state.spent.into_map();
+        state.run
+    }
+}
+
+impl State<'_> {
+    /// Measures one point; a flip of the placement class marks the block and repeats it.
+    fn point(
+        &mut self,
+        bench: &mut dyn Bench,
+        point: PointId,
+        round: u32,
+        position: &mut u32,
+        share: f64,
+    ) -> Result<(), Failure> {
+        let plan = self.plan;
+        self.find_delays(bench, point)?;
+        let Some(delay) = delay_of(plan, point, &self.run.curves) else { return Ok(()) };
+        let planned = &plan.points[point];
+        #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "ns of a block")]
+        let time_ns = (planned.time_ns as f64 * share) as u64;
+        for attempt in 0..=REPEATS {
+            self.announce(bench.now_ns(), &describe(plan, point));
+            let started = bench.now_ns();
+            let class_before_ns = planned.class_pair.and_then(|pair| bench.class(pair));
+            let block = bench.block(&Task { plan, point, delay, time_ns });
+            let class_after_ns = planned.class_pair.and_then(|pair| bench.class(pair));
+            self.in_blocks_ns += bench.now_ns() - started;
+            let mut block = match block {
+                Ok(block) => block,
+                Err(Failure::Point(reason)) => {
+                    self.event(bench.now_ns(), EventKind::PointFailed { point, reason });
+                    return Ok(());
+                }
+                Err(other) => return Err(other),
+            };
+            let flipped = class_before_ns.zip(class_after_ns).filter(|(before, after)| stats::flipped(*before, *after));
+            block.round = round;
+            block.position = *position;
+            block.start_ns = started;
+            block.delay = uses_delay(plan, point).then_some(delay);
+            block.class_before_ns = class_before_ns;
+            block.class_after_ns = class_after_ns;
+            block.superseded = flipped.is_some();
+            *position += 1;
+            self.note(bench.now_ns(), point, &block);
+            self.run.points[point].rounds.push(block);
+            let Some((before_ns, after_ns)) = flipped else { break };
+            self.event(bench.now_ns(), EventKind::ClassChanged { point, before_ns, after_ns });
+            if attempt == REPEATS {
+                break;
+            }
+        }
+        self.blocks_done += 1;
+        Ok(())
+    }
+
+    fn find_delays(&mut self, bench: &mut dyn Bench, point: PointId) -> Result<(), Failure> {
+        let Measure::Loaded { curve, delay: DelayRef::Slot(_) } = self.plan.points[point].measure else { return Ok(()) };
+        if self.run.curves[curve].delays.is_empty() {
+            self.announce(bench.now_ns(), "finding delays");
+            let started = bench.now_ns();
+            self.run.curves[curve] = pilot(self.plan, curve, point, bench)?;
+            self.spent.add("pilot", bench.now_ns() - started);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, at_ns: u64, point: PointId, block: &Block) {
+        if !block.settled {
+            self.event(at_ns, EventKind::NotSettled { point });
+        }
+    }
+
+    /// What a finished phase says of its arenas goes to the blocks that used them.
+    fn settle(&mut self, at_ns: u64, outcome: PhaseOutcome, points: &[PointId], firsts: &[usize]) {
+        for what in outcome.events {
+            // Refused once is refused always: say it once.
+            if !self.run.events.iter().any(|event| event.what == what) {
+                self.event(at_ns, what);
+            }
+        }
+        for (&point, &first) in points.iter().zip(firsts) {
+            let used = arenas_of_point(self.plan, point);
+            for block in &mut self.run.points[point].rounds[first..] {
+                block.placements = used
+                    .iter()
+                    .filter_map(|arena| {
+                        let before = outcome.before.get(arena)?.clone();
+                        Some(PlacementPair { arena: *arena, before, after: outcome.after.get(arena).cloned() })
+                    })
+                    .collect();
+            }
+        }
+        self.spent.merge(&outcome.spent_ns);
+    }
+
+    fn event(&mut self, at_ns: u64, what: EventKind) {
+        self.run.events.push(Event { at_ns, what });
+    }
+
+    fn announce(&mut self, elapsed_ns: u64, what: &str) {
+        let (done, of) = (self.blocks_done, self.blocks_foreseen.max(self.blocks_done));
+        let left_ns = if done == 0 { 0 } else { elapsed_ns / done as u64 * (of - done) as u64 };
+        self.progress.step(&Step { done, of, what, elapsed_ns, left_ns });
+    }
+}
+
+/// The arenas of a phase that these points use.
+fn arenas_of(plan: &Plan, phase: usize, points: &[PointId]) -> Vec<ArenaId> {
+    let used: Vec<ArenaId> = points.iter().flat_map(|point| arenas_of_point(plan, *point)).collect();
+    plan.phases[phase].arenas.iter().copied().filter(|arena| used.contains(arena)).collect()
+}
+
+fn arenas_of_point(plan: &Plan, point: PointId) -> Vec<ArenaId> {
+    let mut arenas: Vec<ArenaId> = plan.points[point]
+        .threads
+        .iter()
+        .filter_map(|thread| match thread.job {
+            Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
+                Some(arena)
+            }
+            Job::KeepAlive => None,
+        })
+        .collect();
+    arenas.sort_unstable();
+    arenas.dedup();
+    arenas
+}
+
+fn uses_delay(plan: &Plan, point: PointId) -> bool {
+    matches!(plan.points[point].measure, Measure::Loaded { .. } | Measure::Max { .. })
+}
+
+/// A few words for the progress line.
+fn describe(plan: &Plan, point: PointId) -> String {
+    match &plan.points[point].measure {
+        Measure::Idle { .. } => "idle latency".to_owned(),
+        Measure::Access { .. } => "single accesses".to_owned(),
+        Measure::Peak { mix } => format!("peak bandwidth, {}", mix.name()),
+        Measure::Max { mix, .. } => format!("maximum bandwidth, {}", mix.name()),
+        Measure::MatrixLatency { from, to } => format!("latency, node {from} to {to}"),
+        Measure::MatrixBandwidth { from, to, .. } => format!("bandwidth, node {from} to {to}"),
+        Measure::Loaded { .. } => "latency under load".to_owned(),
+        Measure::C2c { kind, .. } => format!("core to core, {}", kind.word()),
+        Measure::RfoProbe => "write-allocate probe".to_owned(),
+    }
+}

@@ -1,0 +1,179 @@
+//! The engine on the machine that runs the tests. Ratios and orders only: no absolute times but those that a wrong loop
+//! would miss by a factor.
+
+mod support;
+
+use memgauge_engine::{Hardware, Quiet, run};
+use memgauge_model::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use support::{IDLE, arena, chase, plan, point, rings, stream};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn cpus() -> Vec<u32> {
+    memgauge_sys::cpu::affinity().unwrap().iter().collect()
+}
+
+fn measured(plan: &Plan) -> Run {
+    let mut hardware = Hardware::new(None, &NEVER).unwrap();
+    let run = run(plan, &mut hardware, &mut Quiet);
+    assert_eq!(run.end, End::Complete, "{:?}", run.events);
+    run
+}
+
+fn latency(run: &Run, point: PointId) -> f64 {
+    let windows = run.points[point].rounds.iter().flat_map(|block| &block.windows);
+    let values: Vec<f64> = windows.filter_map(Window::latency_ns).collect();
+    memgauge_stats::median(&values).expect("windows with hops")
+}
+
+fn bandwidth(run: &Run, point: PointId) -> f64 {
+    let windows = run.points[point].rounds.iter().flat_map(|block| &block.windows);
+    memgauge_stats::median(&windows.map(Window::bytes_per_s).collect::<Vec<_>>()).expect("windows")
+}
+
+#[test]
+fn real_latency_rises_with_the_buffer_and_a_small_one_takes_nanoseconds() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    for bytes in [16 << 10, 64 << 20] {
+        let arena = arena(&mut plan, cpu, Pages::Base, rings(bytes, &[(Order::FullRandom, 64)]));
+        point(&mut plan, IDLE, vec![chase(cpu, arena, 0)], 40_000_000);
+    }
+    let run = measured(&plan);
+    assert!(latency(&run, 0) < 10.0, "16 KiB: {} ns", latency(&run, 0));
+    assert!(latency(&run, 1) > 3.0 * latency(&run, 0), "{} and {} ns", latency(&run, 0), latency(&run, 1));
+}
+
+#[test]
+fn real_rings_share_an_arena_and_what_was_got_is_checked() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    let orders = [(Order::WindowRandom, 128), (Order::FullRandom, 128), (Order::Sequential, 128)];
+    let arena = arena(&mut plan, cpu, Pages::Thp, rings(64 << 20, &orders));
+    for ring in 0..3 {
+        point(&mut plan, IDLE, vec![chase(cpu, arena, ring)], 20_000_000);
+    }
+    let run = measured(&plan);
+    for record in &run.points {
+        assert_eq!(record.rounds.len(), 2);
+        for block in &record.rounds {
+            let [pair] = block.placements.as_slice() else { panic!("{:?}", block.placements) };
+            let after = pair.after.as_ref().expect("checked after, too");
+            for seen in [&pair.before, after] {
+                assert_eq!(seen.pages, seen.on_node, "{seen:?}");
+                assert_ne!(seen.kind, "unknown", "{seen:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn real_streams_count_what_they_move() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    let arena = arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 3, bytes: 16 << 20 });
+    let mixes = [Mix::Read, Mix::Copy, Mix::TriadNt, Mix::R9W1, Mix::WritePartial];
+    for mix in mixes {
+        if cfg!(target_arch = "x86_64") || !mix.shape().nt {
+            point(&mut plan, Measure::Peak { mix }, vec![stream(cpu, arena, mix)], 20_000_000);
+        }
+    }
+    let run = measured(&plan);
+    let read = bandwidth(&run, 0);
+    for at in 0..plan.points.len() {
+        let ratio = bandwidth(&run, at) / read;
+        assert!((0.005..20.0).contains(&ratio), "{:?}: {ratio} of the read's", plan.points[at].measure);
+    }
+}
+
+#[test]
+fn real_load_and_observer_run_together_and_a_delay_thins_the_load() {
+    let cpus = cpus();
+    let [observer, load] = cpus.as_slice() else {
+        println!("needs two CPUs, has {}: the delay is tested in the kernels' own tests", cpus.len());
+        return;
+    };
+    let mut plan = plan(&cpus);
+    let ring = arena(&mut plan, *observer, Pages::Base, rings(64 << 20, &[(Order::WindowRandom, 128)]));
+    let streams = arena(&mut plan, *load, Pages::Base, Holds::Streams { streams: 1, bytes: 64 << 20 });
+    for delay in [0, 20_000] {
+        let measure = Measure::Loaded { curve: 0, delay: DelayRef::Fixed(delay) };
+        let threads = vec![chase(*observer, ring, 0), stream(*load, streams, Mix::Read)];
+        point(&mut plan, measure, threads, 40_000_000);
+    }
+    let run = measured(&plan);
+    let load_of = |point: PointId| {
+        let windows = run.points[point].rounds.iter().flat_map(|block| &block.windows);
+        memgauge_stats::median(&windows.map(|window| window.load_bytes_per_s).collect::<Vec<_>>()).unwrap()
+    };
+    assert!(load_of(0) > 10.0 * load_of(1), "{} and {} B/s", load_of(0), load_of(1));
+    assert!(
+        run.points.iter().flat_map(|p| &p.rounds).flat_map(|b| &b.windows).all(|w| w.hops > 0 && w.observer_bytes_per_s > 0.0)
+    );
+}
+
+#[test]
+fn real_transfers_and_single_accesses() {
+    let cpus = cpus();
+    let mut plan = plan(&cpus);
+    let ring = arena(&mut plan, cpus[0], Pages::Base, rings(1 << 20, &[(Order::FullRandom, 128)]));
+    let timed = Thread { cpu: cpus[0], job: Job::TimedChase { arena: ring, ring: 0 } };
+    point(&mut plan, Measure::Access { node: 0 }, vec![timed], 20_000_000);
+    if let [writer, reader, ..] = cpus.as_slice() {
+        let lines = arena(&mut plan, *writer, Pages::Base, Holds::C2c { bytes: 128 << 10 });
+        for kind in C2cKind::ALL {
+            let thread = |cpu: &u32| Thread { cpu: *cpu, job: Job::C2c { arena: lines, kind } };
+            point(&mut plan, Measure::C2c { from: 0, to: 0, home: 0, kind }, vec![thread(writer), thread(reader)], 10_000_000);
+        }
+    }
+    let run = measured(&plan);
+    let access = run.points[0].rounds[0].access.as_ref().unwrap();
+    assert!(access.percentiles.is_sorted_by(|a, b| a.1 <= b.1) && access.count > 1000, "{access:?}");
+    for record in &run.points[1..] {
+        assert!(record.rounds.iter().all(|block| block.passes_ns.len() >= 50 && block.passes_ns.iter().all(|ns| *ns > 0.0)));
+    }
+}
+
+#[test]
+fn real_two_runs_differ_in_their_last_digits() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    let arena = arena(&mut plan, cpu, Pages::Base, rings(4 << 20, &[(Order::FullRandom, 128)]));
+    point(&mut plan, IDLE, vec![chase(cpu, arena, 0)], 20_000_000);
+    assert!((latency(&measured(&plan), 0) - latency(&measured(&plan), 0)).abs() > 0.0);
+}
+
+#[test]
+fn real_stop_ends_soon_and_keeps_what_was_measured() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    plan.rounds.looks = vec![10_000];
+    let arena = arena(&mut plan, cpu, Pages::Base, rings(1 << 20, &[(Order::FullRandom, 128)]));
+    point(&mut plan, IDLE, vec![chase(cpu, arena, 0)], 20_000_000);
+    let mut hardware = Hardware::new(None, &STOP).unwrap();
+    let run = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            STOP.store(true, Ordering::Relaxed);
+        });
+        run(&plan, &mut hardware, &mut Quiet)
+    });
+    assert!(matches!(run.end, End::Interrupted { .. }), "{:?}", run.end);
+    assert!(!run.points[0].rounds.is_empty());
+}
+
+#[test]
+fn real_what_cannot_be_had_is_an_event_and_the_rest_is_measured() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    let ring = arena(&mut plan, cpu, Pages::Base, rings(1 << 20, &[(Order::FullRandom, 128)]));
+    point(&mut plan, IDLE, vec![chase(100_000, ring, 0)], 20_000_000);
+    point(&mut plan, IDLE, vec![chase(cpu, ring, 0)], 20_000_000);
+    let run = measured(&plan);
+    assert!(run.points[0].rounds.is_empty());
+    assert_eq!(run.points[1].rounds.len(), 2);
+    let failed = |event: &Event| matches!(&event.what, EventKind::PointFailed { point: 0, reason } if reason.contains("100000"));
+    assert!(run.events.iter().any(failed), "{:?}", run.events);
+}
