@@ -31,6 +31,11 @@ impl FileTarget {
     /// [`StoreError`] where it can't.
     pub fn prepare(path: &Path) -> Result<Self, StoreError> {
         let io = || StoreError::io(path);
+        if is_descriptor(path) {
+            // Whatever it leads to is already being written by somebody: add to it, never replace it.
+            let stream = OpenOptions::new().append(true).open(path).map_err(io())?;
+            return Ok(Self { path: path.to_path_buf(), way: Way::Stream(stream) });
+        }
         // Through symbolic links: the file that they lead to is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let found = match fs::metadata(&path) {
@@ -69,6 +74,11 @@ impl FileTarget {
             Way::Stream(stream) => stream.write_all(content).and_then(|()| stream.flush()).map_err(io),
         }
     }
+}
+
+/// A name for a file that is open already.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|known| path.starts_with(known))
 }
 
 /// Can a file be made beside it?
