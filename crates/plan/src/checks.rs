@@ -1,0 +1,161 @@
+//! What is wrong with a request on any placement: values, CPUs, nodes, pages and instruction sets that this machine
+//! doesn't have. Found before anything else is decided.
+
+use crate::pages;
+use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Prefetch, Refusal, Request};
+
+/// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
+const LARGEST_DELAY: u32 = 1_000_000;
+/// Smallest buffer that is taken.
+const SMALLEST_BUFFER: u64 = 4096;
+/// A node of a ring takes a whole line.
+const SMALLEST_STRIDE: u64 = 64;
+
+/// Refuses what can't be right whatever else is chosen.
+pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> {
+    if let Some(cpu) = request.cpu {
+        cpu_usable("--cpu", &value(request, "--cpu", cpu), cpu, machine)?;
+    }
+    if let Some(list) = &request.load_cpus {
+        let typed = value(request, "--load-cpus", list);
+        list.iter().try_for_each(|cpu| cpu_usable("--load-cpus", &typed, cpu, machine))?;
+    }
+    if let Some(id) = request.node {
+        node_usable(request, id, machine)?;
+    }
+    buffer(request)?;
+    stride(request)?;
+    pages::check(request, machine)?;
+    if let Some(isa) = request.isa {
+        isa_usable(request, isa, machine)?;
+    }
+    delays(request)?;
+    if let Some(precision) = request.precision.filter(|p| !(*p > 0.0 && *p <= 0.5)) {
+        let typed = value(request, "--precision", format!("{}%", precision * 100.0));
+        return Err(Refusal::new("--precision", typed, "outside 0 to 50 %", "use a half-width such as 1%"));
+    }
+    if request.prefetch == Prefetch::Off {
+        let problem = "prefetchers can't be switched off by this version";
+        return Err(Refusal::new("--prefetch", value(request, "--prefetch", "off"), problem, "use --prefetch auto"));
+    }
+    Ok(())
+}
+
+/// The value as it was typed, else as it reads.
+pub(crate) fn value(request: &Request, flag: &str, parsed: impl ToString) -> String {
+    match request.typed(flag) {
+        "" => parsed.to_string(),
+        typed => typed.to_owned(),
+    }
+}
+
+fn cpu_usable(flag: &str, typed: &str, cpu: Cpu, machine: &Machine) -> Result<(), Refusal> {
+    // In a list the CPU at fault must be named; alone it is the value.
+    let it = if typed == cpu.to_string() { "it".to_owned() } else { format!("CPU {cpu}") };
+    let allowed = machine.allowed_cpus.intersection(&machine.online_cpus);
+    let range = format!("use {}", numbers("CPU", &allowed));
+    if allowed.contains(cpu) {
+        return Ok(());
+    }
+    let (problem, remedy) = if machine.online_cpus.contains(cpu) {
+        let problem = format!("this process may not run on {it} (affinity or cpuset)");
+        (problem, format!("{range}, or widen what taskset or the cgroup's cpuset allows"))
+    } else if machine.online_cpus.iter().next_back().is_some_and(|last| cpu < last) {
+        // Numbers below the highest are there, only switched off.
+        (format!("{it} is offline"), format!("{range}, or set /sys/devices/system/cpu/cpu{cpu}/online to 1"))
+    } else {
+        (format!("no CPU {cpu} is online (online: {})", machine.online_cpus), range)
+    };
+    Err(Refusal::new(flag, typed, problem, remedy))
+}
+
+fn numbers(what: &str, list: &CpuList) -> String {
+    match list.len() {
+        0 => format!("no {what}: none is allowed"),
+        1 => format!("{what} {list}"),
+        _ => format!("one of {list}"),
+    }
+}
+
+fn node_usable(request: &Request, id: NodeId, machine: &Machine) -> Result<(), Refusal> {
+    let refuse = |problem: String, remedy: String| Err(Refusal::new("--node", value(request, "--node", id), problem, remedy));
+    let site = crate::site::Site::new(machine)?;
+    let range = format!("use {}", numbers("node", &site.nodes));
+    let Some(Node { memory_bytes, .. }) = machine.node(id) else {
+        let all: CpuList = machine.nodes.iter().map(|node| node.node).collect();
+        return refuse(format!("no such node (there: {all})"), range);
+    };
+    if site.nodes.contains(id) {
+        return Ok(());
+    }
+    if *memory_bytes == 0 {
+        return refuse("the node has no memory".to_owned(), range);
+    }
+    match site.bound.filter(|bound| !bound.contains(id)) {
+        Some(bound) => refuse(
+            format!("the inherited memory policy (bind:{bound}) keeps this process off it"),
+            format!("{range}, or start memgauge without that policy"),
+        ),
+        None => refuse(
+            format!("this process may not take its memory (Mems_allowed {})", machine.allowed_nodes),
+            format!("{range}, or widen the cgroup's cpuset.mems"),
+        ),
+    }
+}
+
+fn buffer(request: &Request) -> Result<(), Refusal> {
+    match request.buffer {
+        Some(bytes) if bytes < SMALLEST_BUFFER => {
+            let typed = value(request, "--buffer", bytes);
+            let problem = if bytes == 0 { "a buffer of nothing" } else { "too small for a ring and a burst" };
+            Err(Refusal::new("--buffer", typed, problem, "use 4KiB or more, or leave it out for the automatic size"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stride(request: &Request) -> Result<(), Refusal> {
+    let Some(stride) = request.stride else { return Ok(()) };
+    let refuse = |problem: &str, remedy: &str| {
+        Err(Refusal::new("--stride", value(request, "--stride", stride), problem.to_owned(), remedy.to_owned()))
+    };
+    if stride < SMALLEST_STRIDE {
+        return refuse("a node of the ring takes a 64-byte line of its own", "use 64 or more, 128 where prefetchers are on");
+    }
+    if !stride.is_multiple_of(8) {
+        return refuse("not a multiple of 8 bytes", "use a multiple of 8 such as 64 or 128");
+    }
+    match request.buffer {
+        Some(bytes) if stride.saturating_mul(2) > bytes => {
+            refuse("the buffer holds fewer than two such nodes", "use a smaller stride or a larger --buffer")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn isa_usable(request: &Request, isa: Isa, machine: &Machine) -> Result<(), Refusal> {
+    let problem = match crate::choices::isa_lacks(isa, machine) {
+        None => return Ok(()),
+        Some(problem) => problem,
+    };
+    let have: Vec<&str> =
+        Isa::ALL.iter().filter(|isa| crate::choices::isa_lacks(**isa, machine).is_none()).map(|isa| isa.word()).collect();
+    let remedy = format!("use auto or one of {}", have.join(", "));
+    Err(Refusal::new("--isa", value(request, "--isa", isa.word()), problem, remedy))
+}
+
+fn delays(request: &Request) -> Result<(), Refusal> {
+    let Some(Delays::List(list)) = &request.delays else { return Ok(()) };
+    let flag = if request.typed("--delays").is_empty() && !request.typed("--delay").is_empty() { "--delay" } else { "--delays" };
+    let joined = list.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let refuse = |problem: &str, remedy: &str| {
+        Err(Refusal::new(flag, value(request, flag, &joined), problem.to_owned(), remedy.to_owned()))
+    };
+    if list.is_empty() {
+        return refuse("an empty list", "use delays such as 0,100,1000, or mlc, or auto");
+    }
+    if list.iter().any(|delay| *delay > LARGEST_DELAY) {
+        return refuse("more than 1000000 core cycles between bursts", "use 1000000 or less");
+    }
+    Ok(())
+}

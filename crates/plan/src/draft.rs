@@ -1,0 +1,197 @@
+//! A plan in the making: points whose arenas have a purpose but no size yet.
+//!
+//! Points share arenas wherever nothing speaks against it: every arena is mapped, touched and linked anew in each round,
+//! and that is most of a run's time.
+
+use crate::choices::{ChaseKind, Choices};
+use crate::roles::Roles;
+use crate::site::Site;
+use crate::timing::Timing;
+use memgauge_model::{
+    ArenaId, Cpu, CpuList, CurvePlan, DelayRef, Job, Measure, Missing, Mix, NodeId, Pages, Point, PointId, Reason, Request,
+    RingPlan, Search, Thread, What,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an arena is for, before it has a size.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Need {
+    /// A chase.
+    Chase { rings: Vec<RingPlan> },
+    /// Streams of one thread.
+    Streams { streams: u32 },
+    /// A window of lines, of this many bytes.
+    C2c { bytes: u64 },
+}
+
+/// An arena without a size.
+#[derive(Debug, Clone)]
+pub(crate) struct Sketch {
+    pub node: NodeId,
+    pub pages: Pages,
+    pub toucher: Cpu,
+    pub need: Need,
+    /// The largest cache that it can hide in, over the threads that use it (one after the other).
+    pub llc: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Chase(NodeId, Pages, u64),
+    Streams(NodeId, usize),
+    C2c(NodeId),
+}
+
+/// A plan in the making.
+pub(crate) struct Draft<'a> {
+    pub request: &'a Request,
+    pub site: &'a Site<'a>,
+    pub roles: &'a Roles,
+    pub choices: &'a Choices,
+    pub timing: &'a Timing,
+    pub points: Vec<Point>,
+    pub sketches: Vec<Sketch>,
+    pub curves: Vec<CurvePlan>,
+    pub searches: Vec<Search>,
+    pub unavailable: Vec<Missing>,
+    keys: BTreeMap<Key, ArenaId>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(request: &'a Request, site: &'a Site<'a>, roles: &'a Roles, choices: &'a Choices, timing: &'a Timing) -> Self {
+        Self {
+            request,
+            site,
+            roles,
+            choices,
+            timing,
+            points: Vec::new(),
+            sketches: Vec::new(),
+            curves: Vec::new(),
+            searches: Vec::new(),
+            unavailable: Vec::new(),
+            keys: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a point. In a guest, one with several threads that move data carries the pair that tells the placement class.
+    pub fn point(&mut self, measure: Measure, threads: Vec<Thread>, time_ns: u64) -> PointId {
+        let mut moving = threads.iter().filter(|thread| thread.job != Job::KeepAlive).map(|thread| thread.cpu);
+        let pair = moving.next().zip(moving.next()).filter(|(a, b)| a != b && self.site.machine.is_guest());
+        self.points.push(Point { measure, threads, time_ns, class_pair: pair });
+        self.points.len() - 1
+    }
+
+    /// A chase by `cpu` over memory of `node`: the arena and the ring's place in it.
+    pub fn chase(&mut self, cpu: Cpu, node: NodeId, kind: ChaseKind) -> (ArenaId, usize) {
+        let toucher = self.chase_toucher(cpu, node, kind.pages);
+        let sketch = Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None };
+        let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
+        let Need::Chase { rings } = &mut self.sketches[arena].need else { return (arena, 0) };
+        let wanted = RingPlan { order: kind.order, stride: kind.stride };
+        let ring = rings.iter().position(|ring| *ring == wanted).unwrap_or_else(|| {
+            rings.push(wanted);
+            rings.len() - 1
+        });
+        (arena, ring)
+    }
+
+    /// Threads that stream `mix`, each through an arena of its own on its node.
+    pub fn streams(&mut self, threads: &[(Cpu, NodeId)], mix: Mix, delay: DelayRef) -> Vec<Thread> {
+        let slots = self.slots(threads);
+        let isa = self.choices.isa;
+        let placed = threads.iter().zip(slots).map(|(&(cpu, node), slot)| {
+            let streams = mix.shape().streams().max(1);
+            let pages = self.choices.pages;
+            let toucher = self.stream_toucher(cpu, node, slot);
+            let sketch = Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None };
+            let arena = self.arena(Key::Streams(node, slot), sketch, &[cpu]);
+            if let Need::Streams { streams: have } = &mut self.sketches[arena].need {
+                *have = (*have).max(streams);
+            }
+            Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines: None, delay } }
+        });
+        placed.collect()
+    }
+
+    /// The window of lines whose home is `node`, not larger than `bytes`.
+    pub fn window(&mut self, node: NodeId, writer: Cpu, reader: Cpu, bytes: u64) -> ArenaId {
+        let toucher = self.site.local_cpus(node).first().unwrap_or(writer);
+        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need: Need::C2c { bytes }, llc: None };
+        let arena = self.arena(Key::C2c(node), sketch, &[writer, reader]);
+        if let Need::C2c { bytes: have } = &mut self.sketches[arena].need {
+            *have = (*have).min(bytes);
+        }
+        arena
+    }
+
+    /// Says that a figure can't be had.
+    pub fn missing(&mut self, name: &str, labels: &[(&str, String)], detail: &str, remedy: &str) {
+        self.unavailable.push(Missing {
+            name: name.to_owned(),
+            labels: labels.iter().map(|(label, value)| ((*label).to_owned(), value.clone())).collect(),
+            reason: Reason::NotApplicable,
+            detail: detail.to_owned(),
+            remedy: remedy.to_owned(),
+        });
+    }
+
+    /// Is any point led by the observer?
+    pub fn has_observer(&self) -> bool {
+        matches!(self.request.what, What::All | What::Idle | What::Loaded)
+    }
+
+    /// Does any curve load?
+    pub fn has_loads(&self) -> bool {
+        !self.curves.is_empty()
+    }
+
+    fn arena(&mut self, key: Key, sketch: Sketch, users: &[Cpu]) -> ArenaId {
+        let node = sketch.node;
+        let arena = *self.keys.entry(key).or_insert_with(|| {
+            self.sketches.push(sketch);
+            self.sketches.len() - 1
+        });
+        let reach = users.iter().filter_map(|cpu| self.site.llc(*cpu, node)).max();
+        self.sketches[arena].llc = self.sketches[arena].llc.max(reach);
+        arena
+    }
+
+    /// A place for each thread among its node's stream arenas. CPUs of the node have places of their own; others take those
+    /// that are left, so that a matrix's cells share the memory of their columns.
+    fn slots(&self, threads: &[(Cpu, NodeId)]) -> Vec<usize> {
+        let own = |cpu: Cpu, node: NodeId| self.site.place_of(cpu).filter(|_| self.site.node_of(cpu) == Some(node));
+        let taken: BTreeSet<(NodeId, usize)> = threads.iter().filter_map(|&(cpu, node)| Some((node, own(cpu, node)?))).collect();
+        let mut next: BTreeMap<NodeId, usize> = BTreeMap::new();
+        let place = threads.iter().map(|&(cpu, node)| {
+            own(cpu, node).unwrap_or_else(|| {
+                let next = next.entry(node).or_default();
+                while taken.contains(&(node, *next)) {
+                    *next += 1;
+                }
+                *next += 1;
+                *next - 1
+            })
+        });
+        place.collect()
+    }
+
+    fn stream_toucher(&self, cpu: Cpu, node: NodeId, slot: usize) -> Cpu {
+        let own = self.site.own_cpus(node);
+        let near: CpuList = if own.is_empty() { self.site.local_cpus(node) } else { CpuList::default() };
+        let mut near = near.iter();
+        match own.len().max(near.len()) {
+            0 => cpu,
+            count if own.is_empty() => near.nth(slot % count).unwrap_or(cpu),
+            count => own[slot % count],
+        }
+    }
+
+    /// The chaser itself where it is near; its base-page arenas go to a neighbour, since several CPUs prepare side by side.
+    fn chase_toucher(&self, cpu: Cpu, node: NodeId, pages: Pages) -> Cpu {
+        let near = self.site.local_cpus(node);
+        let neighbour = || near.iter().find(|other| !self.site.same_core(*other, cpu));
+        let first = if near.contains(cpu) { Some(cpu) } else { near.first() };
+        if pages == Pages::Base && self.choices.pages != Pages::Base { neighbour().or(first) } else { first }.unwrap_or(cpu)
+    }
+}

@@ -1,0 +1,68 @@
+//! Phases: as many points as memory holds at once, so that arenas are prepared as seldom as can be.
+
+use crate::capacity::Load;
+use crate::draft::Draft;
+use crate::sizes::Sized;
+use memgauge_model::{ArenaId, Job, Phase, Point, Thread};
+use std::collections::BTreeSet;
+
+/// The arenas of a point, rising, each once.
+pub(crate) fn arenas_of(point: &Point) -> Vec<ArenaId> {
+    let used: BTreeSet<ArenaId> = point.threads.iter().filter_map(arena_of).collect();
+    used.into_iter().collect()
+}
+
+fn arena_of(thread: &Thread) -> Option<ArenaId> {
+    match thread.job {
+        Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
+            Some(arena)
+        }
+        Job::KeepAlive => None,
+    }
+}
+
+/// A phase being filled.
+#[derive(Default)]
+struct Bin {
+    phase: Phase,
+    has: BTreeSet<ArenaId>,
+    load: Load,
+}
+
+/// Puts each point into the phase that has most of its arenas already and room for the rest; else into a new one. An arena
+/// that points of several phases use is prepared in each.
+pub(crate) fn pack(draft: &Draft, sized: &Sized) -> Vec<Phase> {
+    let points = || 0..draft.points.len();
+    if sized.limits.shortage(&Load::of(&sized.arenas)).is_none() {
+        return vec![Phase { arenas: (0..sized.arenas.len()).collect(), points: points().collect() }];
+    }
+    let mut bins: Vec<Bin> = Vec::new();
+    for point in points() {
+        let wanted = arenas_of(&draft.points[point]);
+        let best = (0..bins.len()).filter_map(|at| Some((added(&bins[at], &wanted, sized)?, at))).min();
+        let at = best.map_or_else(
+            || {
+                bins.push(Bin::default());
+                bins.len() - 1
+            },
+            |(_, at)| at,
+        );
+        let bin = &mut bins[at];
+        bin.phase.points.push(point);
+        for arena in wanted {
+            if bin.has.insert(arena) {
+                bin.load.add(&sized.arenas[arena]);
+            }
+        }
+    }
+    let close = |bin: Bin| Phase { arenas: bin.has.into_iter().collect(), ..bin.phase };
+    bins.into_iter().map(close).collect()
+}
+
+/// Bytes that the point adds to the phase; none if they don't fit.
+fn added(bin: &Bin, wanted: &[ArenaId], sized: &Sized) -> Option<u64> {
+    let new = wanted.iter().filter(|arena| !bin.has.contains(arena)).map(|arena| &sized.arenas[*arena]);
+    let mut load = bin.load.clone();
+    new.for_each(|arena| load.add(arena));
+    sized.limits.shortage(&load).is_none().then(|| load.mapped - bin.load.mapped)
+}

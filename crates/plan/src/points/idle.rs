@@ -1,0 +1,47 @@
+//! Idle latency: the headline, its twin without keep-alive, full-random on huge and base pages, single accesses.
+
+use crate::checks::value;
+use crate::draft::Draft;
+use memgauge_model::{Cpu, Job, Measure, Refusal, Thread};
+
+pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
+    let (observer, node) = (draft.roles.observer, draft.roles.target);
+    let neighbour = neighbour(draft);
+    if draft.request.keepalive == Some(true) && neighbour.is_none() {
+        let problem = format!("no CPU outside the core of the observer, CPU {observer}, is allowed");
+        let typed = value(draft.request, "--keepalive", "on");
+        return Err(Refusal::new("--keepalive", typed, problem, "use --keepalive off, or allow another core"));
+    }
+    let keeper = neighbour.filter(|_| draft.request.keepalive != Some(false));
+    let reason = match (keeper, draft.request.keepalive) {
+        (Some(_), _) => None,
+        (None, Some(false)) => Some("asked for by --keepalive off".to_owned()),
+        (None, _) => Some("no CPU outside the observer's core is allowed".to_owned()),
+    };
+    let time_ns = draft.timing.point_ns;
+    for kind in draft.choices.chases.clone() {
+        let (arena, ring) = draft.chase(observer, node, kind);
+        let mut threads = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
+        threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
+        let measure = Measure::Idle { node, keepalive: keeper.is_some(), keepalive_reason: reason.clone() };
+        draft.point(measure, threads, time_ns);
+    }
+    let (arena, ring) = draft.chase(observer, node, draft.choices.headline());
+    if keeper.is_some() && draft.request.keepalive.is_none() {
+        let why = "the headline's twin: what power saving costs".to_owned();
+        let measure = Measure::Idle { node, keepalive: false, keepalive_reason: Some(why) };
+        draft.point(measure, vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }], time_ns);
+    }
+    let mut threads = vec![Thread { cpu: observer, job: Job::TimedChase { arena, ring } }];
+    threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
+    draft.point(Measure::Access { node }, threads, time_ns);
+    Ok(())
+}
+
+/// A CPU on another core, of the observer's own node if there is one: it keeps that node's uncore awake.
+fn neighbour(draft: &Draft) -> Option<Cpu> {
+    let (site, observer) = (draft.site, draft.roles.observer);
+    let free = |cpu: &Cpu| !site.same_core(*cpu, observer);
+    let own = site.node_of(observer).map_or(&[][..], |node| site.own_cpus(node));
+    own.iter().copied().find(free).or_else(|| site.cpus.iter().find(free))
+}

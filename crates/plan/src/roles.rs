@@ -1,0 +1,120 @@
+//! Roles: the observer, the loads, and the memory that they aim at.
+
+use crate::checks::value;
+use crate::site::Site;
+use memgauge_model::{Cpu, CpuList, NodeId, Refusal, Request, Smt, What};
+
+/// From where loads may come that nobody named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Every allowed CPU.
+    Everywhere,
+    /// Those near the target's memory.
+    Near,
+}
+
+/// Who does what.
+pub(crate) struct Roles {
+    /// Watches: one dependent chase.
+    pub observer: Cpu,
+    /// Load: streams.
+    pub loads: CpuList,
+    /// Whose memory the observer and the loads use.
+    pub target: NodeId,
+    /// Were loads chosen here that are far from the target?
+    pub far_loads: bool,
+    /// Why the result can't stand.
+    pub rejected: Vec<String>,
+    /// One line each.
+    pub notes: Vec<String>,
+}
+
+/// Gives every role to somebody. Loads may come out empty: what needs them says so.
+pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Roles, Refusal> {
+    let observer = match request.cpu {
+        Some(cpu) => cpu,
+        None => choose_observer(request, site)?,
+    };
+    let target = request.node.unwrap_or_else(|| site.memory_of(observer));
+    let mut roles = Roles { observer, loads: CpuList::default(), target, far_loads: false, rejected: vec![], notes: vec![] };
+    if request.node.is_none() && site.node_of(observer).is_some_and(|home| home != target) {
+        roles.notes.push(format!("the node of CPU {observer} has no memory that may be used; node {target} is the nearest"));
+    }
+    match &request.load_cpus {
+        Some(list) => {
+            named_loads(request, site, observer, list, &mut roles)?;
+            roles.loads = list.clone();
+        }
+        None => own_choice(request, site, reach, &mut roles),
+    }
+    Ok(roles)
+}
+
+/// The first CPU near the target; near the first node that has any, where no target is named. It keeps off the cores of
+/// loads that were named.
+fn choose_observer(request: &Request, site: &Site) -> Result<Cpu, Refusal> {
+    let taken = |cpu: Cpu| match &request.load_cpus {
+        Some(list) if watches_loads(request.what) && !request.share_core => list.iter().any(|load| site.same_core(load, cpu)),
+        Some(list) if watches_loads(request.what) => list.contains(cpu),
+        _ => false,
+    };
+    let first_free = |cpus: &CpuList| cpus.iter().find(|cpu| !taken(*cpu));
+    let near: Vec<CpuList> = match request.node {
+        Some(node) => vec![site.local_cpus(node)],
+        None => site.nodes.iter().map(|node| site.own_cpus(node).iter().copied().collect()).collect(),
+    };
+    near.iter().find_map(&first_free).or_else(|| first_free(&site.cpus)).ok_or_else(|| {
+        let list = request.load_cpus.clone().unwrap_or_default();
+        let problem = "leaves no core for the observer";
+        Refusal::new("--load-cpus", value(request, "--load-cpus", &list), problem, "leave one core out of the list")
+    })
+}
+
+fn watches_loads(what: What) -> bool {
+    matches!(what, What::All | What::Loaded)
+}
+
+/// Refuses loads on the observer's core, unless that is wanted.
+fn named_loads(request: &Request, site: &Site, observer: Cpu, list: &CpuList, roles: &mut Roles) -> Result<(), Refusal> {
+    let Some(load) = list.iter().find(|load| site.same_core(*load, observer)).filter(|_| watches_loads(request.what)) else {
+        return Ok(());
+    };
+    if request.share_core {
+        roles.rejected.push(shared(load, observer));
+        return Ok(());
+    }
+    let problem = if load == observer {
+        format!("CPU {load} is the observer")
+    } else {
+        format!("CPU {load} shares the core of the observer, CPU {observer}")
+    };
+    let rest: CpuList = list.iter().filter(|load| !site.same_core(*load, observer)).collect();
+    let remedy = if rest.is_empty() { "name CPUs of other cores".to_owned() } else { format!("use {rest}") };
+    let remedy = format!("{remedy}, or --share-core (the result is then rejected)");
+    Err(Refusal::new("--load-cpus", value(request, "--load-cpus", list), problem, remedy))
+}
+
+fn own_choice(request: &Request, site: &Site, reach: Reach, roles: &mut Roles) {
+    let observer = roles.observer;
+    let off_core = |cpu: &Cpu| if request.share_core { *cpu != observer } else { !site.same_core(*cpu, observer) };
+    let all: CpuList = site.cpus.iter().filter(off_core).collect();
+    let all = if request.smt == Smt::One { site.one_a_core(&all) } else { all };
+    let near = all.intersection(&site.local_cpus(roles.target));
+    roles.far_loads = !near.is_empty() && near.len() < all.len() && watches_loads(request.what);
+    roles.loads = if reach == Reach::Near { near } else { all };
+    if reach == Reach::Near {
+        let target = roles.target;
+        roles.notes.push(format!("node {target} can't hold the buffers of every load; only CPUs near it load it"));
+        roles.far_loads = false;
+    }
+    if let Some(load) = roles.loads.iter().find(|load| site.same_core(*load, observer)) {
+        roles.rejected.push(shared(load, observer));
+    }
+}
+
+fn shared(load: Cpu, observer: Cpu) -> String {
+    match load == observer {
+        true => format!("CPU {load} loads and observes at once (--share-core)"),
+        false => format!("CPU {load} loads on the core of the observer, CPU {observer} (--share-core)"),
+    }
+}
