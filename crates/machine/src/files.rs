@@ -64,10 +64,7 @@ impl<'r> Files<'r> {
 
     /// The first `cap` bytes of a file.
     pub(crate) fn bytes(&self, path: &str, cap: u64) -> Result<Vec<u8>, Miss> {
-        let full = self.locate(path).ok_or(Miss::Absent)?;
-        if !self.live() && !fs::symlink_metadata(&full).map_err(|e| miss(&e))?.is_file() {
-            return Err(Miss::Unreadable("not a file".to_owned()));
-        }
+        let full = self.locate(path)?;
         let mut bytes = Vec::with_capacity(256);
         let file = File::open(full).map_err(|e| miss(&e))?;
         file.take(cap).read_to_end(&mut bytes).map_err(|e| miss(&e))?;
@@ -144,7 +141,7 @@ impl<'r> Files<'r> {
 
     /// Is there anything of that name?
     pub(crate) fn exists(&self, path: &str) -> bool {
-        self.locate(path).is_some_and(|full| fs::symlink_metadata(full).is_ok())
+        self.find(path).is_some_and(|full| fs::symlink_metadata(full).is_ok())
     }
 
     /// Where a path leads once all links are followed, below the root.
@@ -153,31 +150,39 @@ impl<'r> Files<'r> {
         Some(full.strip_prefix(self.root.base()).ok()?.to_string_lossy().into_owned())
     }
 
-    /// The real path of a file: its folder's links followed, and its own if it is one.
-    fn locate(&self, path: &str) -> Option<PathBuf> {
+    /// The real path of a file that may be opened.
+    fn locate(&self, path: &str) -> Result<PathBuf, Miss> {
         if self.live() {
-            return Some(Path::new("/").join(path));
+            return Ok(Path::new("/").join(path));
         }
+        let mut full = self.find(path).ok_or(Miss::Absent)?;
+        let mut meta = fs::symlink_metadata(&full).map_err(|e| miss(&e))?;
+        if meta.is_symlink() {
+            full = self.walk(path).ok_or(Miss::Absent)?;
+            meta = fs::symlink_metadata(&full).map_err(|e| miss(&e))?;
+        }
+        if meta.is_file() { Ok(full) } else { Err(Miss::Unreadable("not a file".to_owned())) }
+    }
+
+    /// A path in its real folder; what is there may be anything, a link included.
+    fn find(&self, path: &str) -> Option<PathBuf> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if matches!(name, "" | "." | "..") {
-            return self.walk(path);
-        }
-        let full = self.folder(folder)?.join(name);
-        match fs::symlink_metadata(&full) {
-            Ok(meta) if meta.is_symlink() => self.walk(path),
-            _ => Some(full),
-        }
+        if matches!(name, "" | "." | "..") { self.walk(path) } else { Some(self.folder(folder)?.join(name)) }
     }
 
     /// A folder's real path. Kept: a machine of 10,000 CPUs has as many folders, each with a dozen files.
     fn folder(&self, path: &str) -> Option<PathBuf> {
-        if self.live() {
-            return Some(Path::new("/").join(path));
+        if self.live() || path.is_empty() {
+            return Some(self.root.base().join(path));
         }
         if let Some(known) = self.folders.borrow().get(path) {
             return known.clone();
         }
-        let found = self.walk(path);
+        let found = self.find(path).and_then(|full| match fs::symlink_metadata(&full) {
+            Ok(meta) if meta.is_symlink() => self.walk(path),
+            Ok(meta) if meta.is_dir() => Some(full),
+            _ => None,
+        });
         self.folders.borrow_mut().insert(path.to_owned(), found.clone());
         found
     }

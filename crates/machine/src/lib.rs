@@ -5,14 +5,35 @@
 //! panic, a hang or an unbounded read. Only a root that holds neither `sys` nor `proc` is an error.
 #![forbid(unsafe_code)]
 
+mod caches;
+mod cgroup;
+mod cores;
+mod cpuinfo;
+mod cpus;
+mod dmi;
 mod files;
+mod hmat;
+mod hypervisor;
+mod limits;
 mod list;
+mod meminfo;
+mod memory;
+mod nodes;
+mod platform;
+mod power;
+mod prefetch;
 mod root;
+mod smbios;
+mod snapshot;
 
 pub use root::Root;
+pub use snapshot::snapshot;
 
-use memgauge_model::Machine;
-use std::collections::BTreeMap;
+use cgroup::Cgroups;
+use cpuinfo::CpuInfo;
+use files::Files;
+use memgauge_model::{CpuList, Machine};
+use meminfo::Meminfo;
 use std::path::PathBuf;
 
 /// Why there is no machine to read.
@@ -26,18 +47,48 @@ pub enum ReadError {
     NotAMachine(PathBuf),
 }
 
-/// Reads the machine.
+/// Reads the machine. Takes a few milliseconds on a small live machine, a fraction of a second on a tree of thousands of CPUs.
 ///
 /// # Errors
 ///
 /// [`ReadError`] where the root is no machine's.
 pub fn read(root: &Root) -> Result<Machine, ReadError> {
-    Err(ReadError::Missing(root.base().to_path_buf()))
-}
-
-/// The counters that tell what happened during a run.
-#[must_use]
-pub fn snapshot(root: &Root) -> BTreeMap<String, u64> {
-    let _ = root;
-    BTreeMap::new()
+    let files = Files::new(root);
+    if !root.base().is_dir() {
+        return Err(ReadError::Missing(root.base().to_path_buf()));
+    }
+    if !files.exists("sys") && !files.exists("proc") {
+        return Err(ReadError::NotAMachine(root.base().to_path_buf()));
+    }
+    let mut notes = Vec::new();
+    let cgroups = Cgroups::read(&files);
+    let info = CpuInfo::read(&files);
+    let system = Meminfo::of_system(&files);
+    let online = cpus::online(&files, &mut notes);
+    let allowed = cpus::allowed(&files, &cgroups, &online, &mut notes);
+    let nodes = nodes::read(&files, &online, &system, &mut notes);
+    let node_ids: CpuList = nodes.iter().map(|node| node.node).collect();
+    let policies = power::policies(&files, &online);
+    let cores = cores::read(&files, &online, &mut notes);
+    let cpu = platform::cpu_model(&files, &info);
+    Ok(Machine {
+        root: root.label(),
+        allowed_nodes: limits::allowed_nodes(&files, &cgroups, &node_ids, &mut notes),
+        core_kinds: cores::kinds(&files, &online, &policies),
+        cores: cores.cores,
+        packages: cores.packages,
+        dies: cores.dies,
+        clusters: cores.clusters,
+        caches: caches::read(&files, &online, &mut notes),
+        memory: memory::read(&files, &system, &cpu.architecture, &mut notes),
+        dimms: dmi::read(&files),
+        platform: platform::read(&files, &info, &cpu, &cgroups, &allowed),
+        power: power::read(&files, &policies, &online),
+        limits: limits::read(&files, &cgroups),
+        online_cpus: online,
+        allowed_cpus: allowed,
+        nodes,
+        cpu,
+        notes,
+    })
 }
