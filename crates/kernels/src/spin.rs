@@ -8,10 +8,11 @@ pub const ADDS_PER_ITERATION: u64 = 64;
 /// Exactly `n` dependent one-cycle adds: takes `n` *core* cycles, so timing it
 /// gives the true core clock (turbo and throttling included) without counters.
 ///
+/// Time one long call: what follows, another call included, may overlap with its end.
 /// Register-register adds: recent cores fold chains of add-immediate away.
 #[inline]
 pub fn dependent_adds(n: u64) {
-    arch::dependent_adds(n);
+    std::hint::black_box(arch::dependent_adds(n, 0));
 }
 
 /// `iterations` × [`ADDS_PER_ITERATION`] adds on eight independent chains:
@@ -35,6 +36,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{dependent_adds, eight_chains};
+    use crate::arch;
 
     fn best(f: impl Fn()) -> Duration {
         let time = |_| {
@@ -49,7 +51,13 @@ mod tests {
     /// by as much as 64·127.
     #[test]
     fn time_is_proportional_to_the_adds() {
-        let time = |n: u64, times: u64| best(|| (0..times).for_each(|_| dependent_adds(black_box(n)))).as_secs_f64();
+        let time = |n: u64, times: u64| {
+            let chain = || (0..times).fold(0, |x, _| arch::dependent_adds(black_box(n), x));
+            best(|| {
+                black_box(chain());
+            })
+            .as_secs_f64()
+        };
         let twice = time(200_000, 1) / time(100_000, 1);
         assert!((1.8..2.2).contains(&twice), "{twice}");
         let (none, most, whole) = (time(1280, 64), time(1280 + 127, 64), time(1280 * 2, 64));

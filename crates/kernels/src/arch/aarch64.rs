@@ -24,10 +24,12 @@ pub(crate) fn cntfrq() -> u64 {
     hz & 0xffff_ffff
 }
 
-/// `n` dependent register adds: the remainder by a jump into the unrolled chain,
+/// `n` dependent register adds that begin from `seed` (and so after whatever made
+/// it) and end in what is returned: the remainder by a jump into the unrolled chain,
 /// then whole passes of it.
 #[inline]
-pub(crate) fn dependent_adds(n: u64) {
+pub(crate) fn dependent_adds(n: u64, seed: u64) -> u64 {
+    let mut chain = seed;
     // SAFETY: register arithmetic and jumps within this block. The jump target is
     // `end - 4 * (n % 128)`: every instruction has four bytes.
     unsafe {
@@ -45,11 +47,12 @@ pub(crate) fn dependent_adds(n: u64) {
             "b.pl 3b",
             entry = inout(reg) n % 128 => _,
             passes = inout(reg) n / 128 => _,
-            chain = inout(reg) 0u64 => _,
+            chain = inout(reg) chain,
             tmp = out(reg) _,
             options(nomem, nostack)
         );
     }
+    chain
 }
 
 /// `iterations` × 64 adds on eight chains.

@@ -31,11 +31,13 @@ pub(crate) fn tsc_stop() -> (u64, u32) {
     (u64::from(high) << 32 | u64::from(low), aux)
 }
 
-/// `n` dependent register adds: the remainder by a jump into the unrolled chain,
+/// `n` dependent register adds that begin from `seed` (and so after whatever made
+/// it) and end in what is returned: the remainder by a jump into the unrolled chain,
 /// then whole passes of it, so that the loop's own two instructions (which run
 /// ahead of the chain) are all the overhead.
 #[inline]
-pub(crate) fn dependent_adds(n: u64) {
+pub(crate) fn dependent_adds(n: u64, seed: u64) -> u64 {
+    let mut chain = seed;
     // SAFETY: register arithmetic and jumps within this block. The jump target is
     // `end - 3 * (n % 128)`: each of the 128 adds is REX.W 01 /r, three bytes.
     unsafe {
@@ -55,11 +57,12 @@ pub(crate) fn dependent_adds(n: u64) {
             "jns 3b",
             entry = inout(reg) n % 128 => _,
             passes = inout(reg) n / 128 => _,
-            chain = inout(reg) 0u64 => _,
+            chain = inout(reg) chain,
             tmp = out(reg) _,
             options(nomem, nostack)
         );
     }
+    chain
 }
 
 /// `iterations` × 64 adds on eight chains.

@@ -6,24 +6,16 @@ use crate::rng::Rng;
 
 #[repr(align(64))]
 #[derive(Clone)]
-struct Line([u8; 64]);
+struct Line(#[expect(dead_code, reason = "used as bytes")] [u8; 64]);
 
 fn buffer(len: usize) -> Vec<Line> {
     vec![Line([0xee; 64]); len.div_ceil(64)]
 }
 
 fn bytes(lines: &mut [Line], len: usize) -> &mut [u8] {
-    &mut lines.as_flattened_mut_bytes()[..len]
-}
-
-trait Flat {
-    fn as_flattened_mut_bytes(&mut self) -> &mut [u8];
-}
-impl Flat for [Line] {
-    fn as_flattened_mut_bytes(&mut self) -> &mut [u8] {
-        // SAFETY: lines are arrays of bytes without padding.
-        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len() * 64) }
-    }
+    assert!(len <= lines.len() * 64);
+    // SAFETY: lines are arrays of bytes without padding, and there are enough.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }
 }
 
 /// The nodes of a ring in order of visit; checks that the cycle closes there.

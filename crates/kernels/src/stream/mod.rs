@@ -60,10 +60,10 @@ impl Kernel {
         if !isa.is_available() {
             return None;
         }
-        if let Walk::BlockRandom { block_lines } = walk {
-            if !block_lines.is_power_of_two() || !(4..=1 << 24).contains(&block_lines) {
-                return None;
-            }
+        if let Walk::BlockRandom { block_lines } = walk
+            && !(block_lines.is_power_of_two() && (4..=1 << 24).contains(&block_lines))
+        {
+            return None;
         }
         Some(Self { op, lines, walk, isa, body: body(op, lines, walk, isa, false)? })
     }

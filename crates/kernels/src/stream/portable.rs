@@ -4,6 +4,7 @@
 use super::order::{WEYL, scramble};
 use super::{BURST_LINES, FACTOR, Job, LINE, Lines, Loop, Op, WRITE_WORD};
 use crate::arch;
+use std::hint::black_box;
 
 pub(super) fn find(op: Op, lines: Lines, random: bool) -> Option<Loop> {
     match (lines, random) {
@@ -97,7 +98,7 @@ impl Step for Triad {
 unsafe fn bursts<S: Step, const W: usize, const R: bool>(job: &Job) -> u64 {
     let (mut read_index, mut write_index) = (job.read_index, job.write_index);
     let region = if R { job.read1.addr() } else { LINE };
-    let mut check = 0;
+    let (mut check, mut chain) = (0, 0);
     for step in 0..job.bursts as usize * BURST_LINES {
         let (read_line, write_line) = if R {
             let places = (scramble(read_index, job.read_mask) as usize, scramble(write_index, job.write_mask) as usize);
@@ -124,8 +125,9 @@ unsafe fn bursts<S: Step, const W: usize, const R: bool>(job: &Job) -> u64 {
             }
         }
         if job.delay > 0 && step % BURST_LINES == BURST_LINES - 1 {
-            arch::dependent_adds(job.delay);
+            chain = arch::dependent_adds(job.delay, chain);
         }
     }
+    black_box(chain);
     check
 }
