@@ -283,6 +283,11 @@ impl State<'_> {
     }
 
     fn event(&mut self, at_ns: u64, what: EventKind) {
+        // A point that can't be measured can't be in every round: once is enough.
+        let repeated = matches!(what, EventKind::PointFailed { .. }) && self.run.events.iter().any(|event| event.what == what);
+        if repeated {
+            return;
+        }
         self.run.events.push(Event { at_ns, what });
     }
 

@@ -58,11 +58,6 @@ pub fn chase(cpu: u32, arena: ArenaId, ring: usize) -> Thread {
     Thread { cpu, job: Job::Chase { arena, ring } }
 }
 
-pub fn stream(cpu: u32, arena: ArenaId, mix: Mix) -> Thread {
-    let isa = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Portable };
-    Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines: None, delay: DelayRef::Fixed(0) } }
-}
-
 pub fn rings(bytes: u64, rings: &[(Order, u64)]) -> Holds {
     Holds::Chase { bytes, rings: rings.iter().map(|(order, stride)| RingPlan { order: *order, stride: *stride }).collect() }
 }

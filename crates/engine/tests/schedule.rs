@@ -1,0 +1,232 @@
+//! The order of things, over a backend that only plays.
+
+mod support;
+
+use memgauge_engine::{Backend, Bench, Failure, PhaseOutcome, Quiet, Task, run};
+use memgauge_model::*;
+use std::collections::BTreeMap;
+use support::{IDLE, arena, chase, plan, point, rings};
+
+/// Answers each block with windows that `answer` makes; time passes by what a block is asked to take.
+struct Play<A> {
+    now: u64,
+    phases: Vec<(Vec<ArenaId>, u64)>,
+    measured: Vec<(PointId, u32, u64)>,
+    classes: Vec<f64>,
+    stop_after: usize,
+    answer: A,
+}
+
+fn play<A: FnMut(&Task<'_>, usize) -> Result<Block, Failure>>(answer: A) -> Play<A> {
+    Play { now: 0, phases: Vec::new(), measured: Vec::new(), classes: Vec::new(), stop_after: usize::MAX, answer }
+}
+
+fn windows(latency_ns: f64, bytes_per_s: f64) -> Block {
+    let window = Window { ns: 1e7, hops: 1000, hop_ns: latency_ns * 1000.0, load_bytes_per_s: bytes_per_s, ..Window::default() };
+    Block { settled: true, windows: vec![window; 3], ..Block::default() }
+}
+
+impl<A: FnMut(&Task<'_>, usize) -> Result<Block, Failure>> Backend for Play<A> {
+    fn now_ns(&self) -> u64 {
+        self.now
+    }
+
+    fn stopped(&self) -> Option<String> {
+        (self.measured.len() >= self.stop_after).then(|| "SIGINT".to_owned())
+    }
+
+    fn clock(&mut self, _: &Plan) -> Result<ClockFacts, Failure> {
+        Ok(ClockFacts { hz: 1e9, ..ClockFacts::default() })
+    }
+
+    fn phase(
+        &mut self,
+        plan: &Plan,
+        arenas: &[ArenaId],
+        seed: u64,
+        body: &mut dyn FnMut(&mut dyn Bench) -> Result<(), Failure>,
+    ) -> Result<PhaseOutcome, Failure> {
+        self.phases.push((arenas.to_vec(), seed));
+        self.now += 1_000_000;
+        body(self)?;
+        let seen = |arena: &ArenaId| {
+            let planned = &plan.arenas[*arena];
+            let placement = Placement {
+                node: planned.node,
+                pages: 4,
+                on_node: 4,
+                asked: planned.pages,
+                kind: planned.pages.word().to_owned(),
+                verified: "move_pages".to_owned(),
+                method: "mbind".to_owned(),
+            };
+            (*arena, placement)
+        };
+        let before: BTreeMap<_, _> = arenas.iter().map(seen).collect();
+        Ok(PhaseOutcome { after: before.clone(), before, ..PhaseOutcome::default() })
+    }
+}
+
+impl<A: FnMut(&Task<'_>, usize) -> Result<Block, Failure>> Bench for Play<A> {
+    fn now_ns(&self) -> u64 {
+        self.now
+    }
+
+    fn class(&mut self, _: (Cpu, Cpu)) -> Option<f64> {
+        if self.classes.is_empty() { Some(40.0) } else { Some(self.classes.remove(0)) }
+    }
+
+    fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure> {
+        if self.measured.len() >= self.stop_after {
+            return Err(Failure::Stopped);
+        }
+        self.now += task.time_ns + task.plan.windows.warmup_min_ns;
+        self.measured.push((task.point, task.delay, task.time_ns));
+        (self.answer)(task, self.measured.len())
+    }
+}
+
+/// Three idle points on one arena.
+fn three() -> Plan {
+    let mut plan = plan(&[0]);
+    let ring = arena(&mut plan, 0, Pages::Thp, rings(1 << 20, &[(Order::FullRandom, 128)]));
+    (0..3).for_each(|_| {
+        point(&mut plan, IDLE, vec![chase(0, ring, 0)], 60_000_000);
+    });
+    plan
+}
+
+#[test]
+fn every_point_is_measured_once_a_round_in_an_order_that_the_seed_decides() {
+    let mut plan = three();
+    plan.rounds.looks = vec![6];
+    let order_with = |seed: u64| {
+        let mut plan = plan.clone();
+        plan.request.seed = seed;
+        let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+        let done = run(&plan, &mut backend, &mut Quiet);
+        assert_eq!(done.end, End::Complete);
+        assert!(done.points.iter().all(|record| record.rounds.len() == 6));
+        for block in done.points.iter().flat_map(|record| &record.rounds) {
+            assert!(block.placements[0].after.is_some(), "what the phase found reaches its blocks");
+        }
+        let seeds: std::collections::BTreeSet<u64> = backend.phases.iter().map(|(_, seed)| *seed).collect();
+        assert_eq!(seeds.len(), 6, "every round has memory and permutation of its own");
+        backend.measured.iter().map(|(point, _, _)| *point).collect::<Vec<_>>()
+    };
+    assert_eq!(order_with(1), order_with(1));
+    assert_ne!(order_with(1), order_with(2));
+    let order = order_with(3);
+    assert!(order.chunks(3).any(|round| round != &order[..3]), "rounds differ in order: {order:?}");
+}
+
+#[test]
+fn rounds_go_on_until_each_point_is_precise_and_no_longer() {
+    let mut plan = three();
+    plan.rounds = RoundRule { looks: vec![6, 9, 13, 19], precision: Some(0.01), whole_ns: None };
+    // Point 0 is steady, point 1 settles within 1 % by the second look's interval, point 2 never does.
+    let mut backend = play(|task, at| {
+        let noise = [0.0, if at < 4 { 0.05 } else { 0.0 }, 0.2][task.point];
+        Ok(windows(100.0 * (1.0 + noise * if at % 2 == 0 { 1.0 } else { -1.0 }), 0.0))
+    });
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let rounds: Vec<usize> = done.points.iter().map(|record| record.rounds.len()).collect();
+    assert_eq!(rounds, [6, 9, 19]);
+}
+
+#[test]
+fn a_flip_of_the_class_marks_the_block_and_repeats_it() {
+    let mut plan = three();
+    plan.points.truncate(1);
+    plan.phases[0].points = vec![0];
+    plan.points[0].class_pair = Some((0, 1));
+    plan.rounds.looks = vec![1];
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    backend.classes = vec![41.0, 184.0, 184.0, 183.0];
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let superseded: Vec<bool> = done.points[0].rounds.iter().map(|block| block.superseded).collect();
+    assert_eq!(superseded, [true, false]);
+    assert!(done.events.iter().any(|event| matches!(event.what, EventKind::ClassChanged { point: 0, .. })));
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured() {
+    let mut plan = three();
+    plan.rounds.looks = vec![6];
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    backend.stop_after = 7;
+    let done = run(&plan, &mut backend, &mut Quiet);
+    assert_eq!(done.end, End::Interrupted { signal: "SIGINT".to_owned() });
+    assert_eq!(done.points.iter().map(|record| record.rounds.len()).sum::<usize>(), 7);
+}
+
+#[test]
+fn a_slow_machine_shortens_its_windows_to_keep_the_time() {
+    let mut plan = three();
+    plan.rounds = RoundRule { looks: vec![6], precision: None, whole_ns: Some(600_000_000) };
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let times: Vec<u64> = backend.measured.iter().map(|(_, _, time)| *time).collect();
+    assert!(times[..3].iter().all(|time| *time == 60_000_000), "the first round shows what it takes");
+    assert!(times[3..].iter().all(|time| *time < 60_000_000));
+    assert!(done.events.iter().any(|event| matches!(event.what, EventKind::Shortened { round: 1, .. })));
+}
+
+#[test]
+fn the_best_candidate_alone_is_measured_again() {
+    let mut plan = three();
+    for (at, delay) in [0, 2, 8].into_iter().enumerate() {
+        plan.points[at].measure = Measure::Max { mix: Mix::Read, delay };
+    }
+    plan.searches = vec![Search { candidates: vec![0, 1, 2], rounds: 2 }];
+    plan.rounds.looks = vec![6];
+    let mut backend = play(|task, _| Ok(windows(100.0, [50e9, 60e9, 40e9][task.point])));
+    let done = run(&plan, &mut backend, &mut Quiet);
+    assert_eq!(done.searches[0].winner, 1);
+    assert_eq!(done.searches[0].seen.len(), 3);
+    assert_eq!(done.points.iter().map(|record| record.rounds.len()).collect::<Vec<_>>(), [0, 6, 0]);
+    assert!(backend.measured.iter().all(|(point, delay, _)| *delay == [0, 2, 8][*point]));
+}
+
+#[test]
+fn a_curves_delays_come_from_its_pilot_and_stay_for_all_rounds() {
+    let mut plan = three();
+    for slot in 0..3 {
+        plan.points[slot].measure = Measure::Loaded { curve: 0, delay: DelayRef::Slot(slot) };
+    }
+    let pilot = vec![0, 100, 1000, 10_000];
+    plan.curves = vec![CurvePlan {
+        mix: Mix::Read,
+        observer: 0,
+        node: 0,
+        loads: vec![1].into(),
+        slots: 3,
+        pilot: pilot.clone(),
+        pilot_ns: 10_000_000,
+    }];
+    plan.rounds.looks = vec![6];
+    let mut backend = play(|task, _| Ok(windows(100.0, 256.0 * 3e9 / f64::from(task.delay + 30))));
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let [curve] = done.curves.as_slice() else { panic!() };
+    assert_eq!(curve.pilot.iter().map(|(delay, _)| *delay).collect::<Vec<_>>(), pilot);
+    assert_eq!(curve.delays.len(), 3);
+    for (point, record) in done.points.iter().enumerate() {
+        assert_eq!(record.rounds.len(), 6);
+        assert!(record.rounds.iter().all(|block| block.delay == Some(curve.delays[point])));
+    }
+}
+
+#[test]
+fn one_points_failure_is_an_event_and_a_fatal_one_ends_the_run() {
+    let mut plan = three();
+    plan.rounds.looks = vec![2];
+    let mut backend = play(|task, _| match task.point {
+        1 => Err(Failure::Point("no".to_owned())),
+        _ => Ok(windows(100.0, 0.0)),
+    });
+    let done = run(&plan, &mut backend, &mut Quiet);
+    assert_eq!(done.end, End::Complete);
+    assert_eq!(done.points.iter().map(|record| record.rounds.len()).collect::<Vec<_>>(), [2, 0, 2]);
+    let mut backend = play(|_, _| Err(Failure::Fatal("gone".to_owned())));
+    assert_eq!(run(&plan, &mut backend, &mut Quiet).end, End::Failed { reason: "gone".to_owned() });
+}
