@@ -1,6 +1,8 @@
 //! The engine on the machine that runs the tests. Ratios and orders only: no absolute times but those that a wrong loop
 //! would miss by a factor.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
+
 mod support;
 
 use memgauge_engine::{Hardware, Quiet, run};
