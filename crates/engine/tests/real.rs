@@ -97,10 +97,8 @@ fn real_streams_count_what_they_move() {
 #[test]
 fn real_load_and_observer_run_together_and_a_delay_thins_the_load() {
     let cpus = cpus();
-    let [observer, load] = cpus.as_slice() else {
-        println!("needs two CPUs, has {}: the delay is tested in the kernels' own tests", cpus.len());
-        return;
-    };
+    // With one CPU there is no load; what a delay does is proven in the kernels' own tests.
+    let [observer, load, ..] = cpus.as_slice() else { return };
     let mut plan = plan(&cpus);
     let ring = arena(&mut plan, *observer, Pages::Base, rings(64 << 20, &[(Order::WindowRandom, 128)]));
     let streams = arena(&mut plan, *load, Pages::Base, Holds::Streams { streams: 1, bytes: 64 << 20 });
