@@ -6,7 +6,7 @@
 use crate::figures::Case;
 use crate::jobs::{self, Streams};
 use crate::rounds::{Quantity, Series};
-use memgauge_model::{CpuList, Isa, Measure, Mix, MixShape, PointId};
+use memgauge_model::{Isa, Measure, Mix, MixShape, PointId};
 use memgauge_stats::{Factor, median, rfo_factor};
 
 /// DRAM bytes for each application byte of the load threads.
@@ -68,38 +68,26 @@ fn with_reads(shape: &MixShape) -> f64 {
 
 /// Line rate of full-line plain stores over that of 8-bytes-a-line stores: same threads, same class, paired by round.
 fn probed(case: &Case<'_>, point: PointId, streams: &Streams<'_>) -> Option<f64> {
-    let partial = find(case, point, &streams.cpus, |measure| *measure == Measure::RfoProbe)?;
-    let full = find(case, point, &streams.cpus, |measure| matches!(measure, Measure::Peak { mix: Mix::Write | Mix::R1W1 }))?;
-    let lines = |series: &Series, shape: MixShape| -> Vec<(u32, f64)> {
-        series.samples.iter().map(|s| (s.round, s.typical / f64::from(shape.bytes_per_line))).collect()
-    };
-    let (full, partial) = (lines(&full, Mix::Write.shape()), lines(&partial, Mix::WritePartial.shape()));
-    let paired: Vec<f64> = full
-        .iter()
-        .filter_map(|(round, full)| {
-            let (_, partial) = partial.iter().find(|(other, _)| other == round)?;
-            Some(full / partial)
-        })
-        .collect();
-    let unpaired = || {
-        let rate = |rounds: &[(u32, f64)]| median(&rounds.iter().map(|(_, rate)| *rate).collect::<Vec<_>>());
-        Some(rate(&full)? / rate(&partial)?)
-    };
-    median(&paired).or_else(unpaired)
+    let partial = line_rates(case, point, streams, |mix| mix == Mix::WritePartial)?;
+    let full = line_rates(case, point, streams, |mix| matches!(mix, Mix::Write | Mix::R1W1))?;
+    let beside = |(round, rate): &(u32, f64)| Some(rate / partial.iter().find(|(other, _)| other == round)?.1);
+    let paired: Vec<f64> = full.iter().filter_map(beside).collect();
+    let middle = |rates: &[(u32, f64)]| median(&rates.iter().map(|(_, rate)| *rate).collect::<Vec<_>>());
+    median(&paired).or_else(|| Some(middle(&full)? / middle(&partial)?))
 }
 
-/// Rounds of a point with these streaming CPUs, if it is of the same placement class as `like`.
-fn find(case: &Case<'_>, like: PointId, cpus: &CpuList, wanted: impl Fn(&Measure) -> bool) -> Option<Series> {
+/// Lines a second by round, of the first point of this mix at these threads, undelayed and of the class of `like`.
+fn line_rates(case: &Case<'_>, like: PointId, streams: &Streams<'_>, wanted: impl Fn(Mix) -> bool) -> Option<Vec<(u32, f64)>> {
     let plan = &case.record.plan;
     let class = case.selections[like].class;
     plan.points.iter().zip(&case.selections).find_map(|(point, selection)| {
-        let same = wanted(&point.measure)
-            && (selection.class == class || selection.class.is_none() || class.is_none())
-            && jobs::streams(plan, point).is_some_and(|streams| streams.cpus == *cpus);
-        let series = || {
-            let limits = &plan.windows.limits;
-            Series::of_windows(&selection.blocks, limits, Quantity::Bandwidth, |w| Some(w.load_bytes_per_s))
-        };
-        same.then(series).filter(|series| !series.samples.is_empty())
+        let (Measure::RfoProbe | Measure::Peak { .. } | Measure::MatrixBandwidth { .. }) = point.measure else { return None };
+        let same_class = selection.class == class || selection.class.is_none() || class.is_none();
+        let own = jobs::streams(plan, point).filter(|own| same_class && wanted(own.mix) && own.placed_like(streams))?;
+        let bytes = f64::from(own.mix.shape().bytes_per_line);
+        let limits = &plan.windows.limits;
+        let series = Series::of_windows(&selection.blocks, limits, Quantity::Bandwidth, |w| Some(w.load_bytes_per_s / bytes));
+        let rates: Vec<(u32, f64)> = series.samples.iter().map(|sample| (sample.round, sample.typical)).collect();
+        (!rates.is_empty()).then_some(rates)
     })
 }

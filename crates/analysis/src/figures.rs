@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{Arena, Cpu, End, Measure, Metric, MetricId, Point, PointId, Record};
+use memgauge_model::{End, Measure, Metric, MetricId, Point, PointId, Record};
 
 /// The record with the blocks chosen that count.
 #[derive(Debug)]
@@ -133,12 +133,12 @@ impl<'a> Writer<'a> {
 
     /// Is it too good? Gives the twin of a bandwidth, which the memory controller's limit applies to.
     fn judge(&self, metric: &mut Metric, draft: &mut Draft) -> Option<Metric> {
-        let arenas: Vec<(Cpu, &Arena)> = match (&self.streams, self.chaser, self.quantity) {
-            (Some(streams), _, Quantity::Bandwidth) => streams.by_thread.clone(),
-            (_, Some(chaser), Quantity::Latency) => vec![(chaser.cpu, chaser.arena)],
+        let (node, touched) = match (&self.streams, self.chaser, self.quantity) {
+            (Some(streams), _, Quantity::Bandwidth) => (streams.by_thread.first()?.1.node, streams.touched()),
+            (_, Some(chaser), Quantity::Latency) => (chaser.arena.node, vec![(chaser.cpu, chaser.bytes)]),
             _ => return None,
         };
-        let (level, of_memory) = plausibility::name_level(self.case, &arenas, &self.title, draft);
+        let (level, of_memory) = plausibility::name_level(self.case, node, &touched, &self.title, draft);
         metric.remarks.extend(level);
         let streams = self.streams.as_ref().filter(|_| self.quantity == Quantity::Bandwidth)?;
         let removed = plausibility::loop_removed(&self.selection.blocks, streams.threads(), &self.title, draft);

@@ -1,6 +1,7 @@
 //! What the threads of a point work on.
 
 use memgauge_model::{Arena, Cpu, CpuList, Holds, Isa, Job, Machine, Mix, NodeId, Order, Plan, Point};
+use std::collections::BTreeSet;
 
 /// The thread of a point that chases.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +29,20 @@ impl Streams<'_> {
     /// Bytes of one array of the first thread: all threads have the same.
     pub fn bytes(&self) -> u64 {
         self.by_thread.first().map_or(0, |(_, arena)| span(arena))
+    }
+
+    /// By thread: CPU and the bytes that this mix touches. An arena may hold more arrays, for other mixes.
+    pub fn touched(&self) -> Vec<(Cpu, u64)> {
+        let arrays = u64::from(self.mix.shape().streams());
+        self.by_thread.iter().map(|(cpu, arena)| (*cpu, span(arena).saturating_mul(arrays))).collect()
+    }
+
+    /// Are these the same threads, each on the same node's memory?
+    pub fn placed_like(&self, other: &Self) -> bool {
+        let places = |streams: &Self| -> BTreeSet<(Cpu, NodeId)> {
+            streams.by_thread.iter().map(|(cpu, arena)| (*cpu, arena.node)).collect()
+        };
+        places(self) == places(other)
     }
 
     /// The number of threads.
@@ -71,14 +86,6 @@ pub(crate) fn keeps_alive(point: &Point) -> bool {
 fn span(arena: &Arena) -> u64 {
     match arena.holds {
         Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes } => bytes,
-    }
-}
-
-/// Bytes that a thread's arena gives it to touch.
-pub(crate) fn touched(arena: &Arena) -> u64 {
-    match arena.holds {
-        Holds::Streams { streams, bytes } => bytes.saturating_mul(u64::from(streams)),
-        Holds::Chase { bytes, .. } | Holds::C2c { bytes } => bytes,
     }
 }
 

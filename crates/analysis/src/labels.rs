@@ -91,8 +91,8 @@ pub(crate) fn delay(record: &Record, point: &Point) -> Option<u32> {
 
 /// A figure in a few words: its name and what tells it from its like.
 pub(crate) fn title(name: &str, labels: &Labels) -> String {
-    const BARE: [&str; 6] = ["mix", "order", "pages", "kind", "isa", "against"];
-    const NUMBERED: [&str; 7] = ["cpu", "node", "from", "to", "threads", "delay", "percentile"];
+    const BARE: [&str; 5] = ["mix", "order", "pages", "kind", "isa"];
+    const NUMBERED: [&str; 10] = ["against", "cpu", "node", "from", "to", "home", "threads", "delay", "keepalive", "percentile"];
     let bare = BARE.iter().filter_map(|label| labels.get(*label).cloned());
     let numbered = NUMBERED.iter().filter_map(|label| labels.get(*label).map(|value| format!("{label} {value}")));
     std::iter::once(name.to_owned()).chain(bare).chain(numbered).collect::<Vec<_>>().join(" ")

@@ -22,32 +22,49 @@ const WATCHED: [Watched; 9] = [
     Watched { key: "numa_pages_migrated", means: "pages moved by NUMA balancing", spoils: false },
     Watched { key: "thp_split_page", means: "huge pages split", spoils: false },
     Watched { key: "thp_split_pmd", means: "huge mappings split", spoils: false },
-    Watched { key: "nr_throttled", means: "periods in which the CPU quota throttled us", spoils: false },
-    Watched { key: "ce_count", means: "corrected memory errors", spoils: false },
-    Watched { key: "ue_count", means: "uncorrected memory errors", spoils: true },
+    Watched { key: "nr_throttled", means: "periods throttled by the CPU quota", spoils: false },
+    Watched { key: "corrected", means: "corrected memory errors", spoils: false },
+    Watched { key: "uncorrected", means: "uncorrected memory errors", spoils: true },
 ];
+
+/// Steal counts ticks of 10 ms almost everywhere.
+const TICKS_PER_S: f64 = 100.0;
+/// Steal over the time of all CPUs that is worth a line.
+const STOLEN: f64 = 0.01;
 
 /// Writes all notes but the plan's.
 pub(crate) fn write(case: &Case<'_>, draft: &mut Draft) {
     let record = case.record;
     counters(&record.before, &record.after, draft);
+    stolen(record, draft);
     events(record, draft);
     classes(case, draft);
     unsettled(record, draft);
 }
 
-/// Counters may come from several places under keys such as `vmstat.pswpin`; the last part names the counter.
+/// Keys are such as `vmstat.pswpin`: the last part names the counter. One event may be counted in several places (the
+/// machine's and the cgroup's), so the largest rise is taken.
 fn counters(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, draft: &mut Draft) {
     for watched in &WATCHED {
         let rise = |(key, now): (&String, &u64)| {
             let named = key.rsplit(['.', '/', ':', ' ']).next() == Some(watched.key);
             before.get(key).filter(|_| named).map(|then| now.saturating_sub(*then))
         };
-        let risen: u64 = after.iter().filter_map(rise).fold(0, u64::saturating_add);
+        let risen: u64 = after.iter().filter_map(rise).max().unwrap_or(0);
         if risen > 0 {
             let line = format!("{risen} {} during the run", watched.means);
             if watched.spoils { draft.reject_run(line) } else { draft.note(line) }
         }
+    }
+}
+
+fn stolen(record: &Record, draft: &mut Draft) {
+    let key = "stat.steal_ticks";
+    let (Some(before), Some(after)) = (record.before.get(key), record.after.get(key)) else { return };
+    let seconds = after.saturating_sub(*before) as f64 / TICKS_PER_S;
+    let share = seconds / (record.command.seconds * record.machine.online_cpus.len() as f64);
+    if share.is_finite() && share > STOLEN {
+        draft.note(format!("the host took {:.1} % of the CPUs' time (steal)", share * 100.0));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::draft::Draft;
 use crate::figures::Case;
 use crate::jobs;
-use memgauge_model::{Arena, Block, Cpu, CpuList, Machine, NodeId, Request, units};
+use memgauge_model::{Block, Cpu, CpuList, Machine, NodeId, Request, units};
 
 /// No core moves more application bytes in a cycle; a loop that seems to was removed.
 const BYTES_PER_CYCLE: f64 = 128.0;
@@ -53,11 +53,14 @@ pub(crate) fn level(machine: &Machine, node: NodeId, touched: &[(Cpu, u64)]) -> 
 
 /// Names the level where the user chose the size; where the size is ours, a cache's figure is no memory's.
 /// Returns the remark, and whether the figure claims to be of memory.
-pub(crate) fn name_level(case: &Case<'_>, arenas: &[(Cpu, &Arena)], title: &str, draft: &mut Draft) -> (Option<String>, bool) {
-    let machine = &case.record.machine;
-    let touched: Vec<(Cpu, u64)> = arenas.iter().map(|(cpu, arena)| (*cpu, jobs::touched(arena))).collect();
-    let Some((_, first)) = arenas.first() else { return (None, true) };
-    let Some(level) = level(machine, first.node, &touched) else { return (None, true) };
+pub(crate) fn name_level(
+    case: &Case<'_>,
+    node: NodeId,
+    touched: &[(Cpu, u64)],
+    title: &str,
+    draft: &mut Draft,
+) -> (Option<String>, bool) {
+    let Some(level) = level(&case.record.machine, node, touched) else { return (None, true) };
     let asked = case.record.plan.request.buffer.is_some();
     if level != Level::Beyond && !asked {
         draft.reject("the buffer is below twice the last-level cache: not memory's figure", title);

@@ -1,0 +1,86 @@
+use crate::support::{Lab, bandwidths, latencies, metric};
+use memgauge_model::{Measure, Mix, Order, Pages};
+
+#[test]
+fn tlb_cost_is_paired_within_rounds() {
+    let mut lab = Lab::new();
+    let base = lab.idle(Pages::Base, Order::FullRandom);
+    let huge = lab.idle(Pages::Thp, Order::FullRandom);
+    let other = lab.idle(Pages::Thp, Order::WindowRandom);
+    // Rounds differ by 50 ns, the two of a round by 10 ± 1: unpaired, the interval would be 50 wide.
+    lab.measure(base, 6, |round| latencies(&[150.0 + 10.0 * f64::from(round) + f64::from(round % 3) - 1.0; 3]));
+    lab.measure(huge, 6, |round| latencies(&[140.0 + 10.0 * f64::from(round); 3]));
+    lab.measure(other, 6, |_| latencies(&[130.0; 3]));
+    let report = lab.report();
+    let cost = metric(&report, "tlb_cost", &[("order", "full-random"), ("pages", "base"), ("against", "thp")]);
+    assert!((cost.value - 10.0).abs() < 1e-9 && (cost.ci95.unwrap()[1] - 11.0).abs() < 1e-9, "{cost:?}");
+    assert_eq!(report.metrics.iter().filter(|metric| metric.name == "tlb_cost").count(), 1);
+}
+
+#[test]
+fn tlb_cost_is_against_the_largest_pages() {
+    let mut lab = Lab::new();
+    for (pages, ns) in [(Pages::Base, 160.0), (Pages::Thp, 150.0), (Pages::Huge1G, 145.0)] {
+        let point = lab.idle(pages, Order::FullRandom);
+        lab.measure(point, 6, |_| latencies(&[ns; 3]));
+    }
+    assert_eq!(metric(&lab.report(), "tlb_cost", &[("against", "1g")]).value, 15.0);
+}
+
+#[test]
+fn one_round_bounds_a_difference_by_its_windows() {
+    let mut lab = Lab::new();
+    for (pages, ns) in [(Pages::Base, [158.0, 160.0, 163.0]), (Pages::Thp, [149.0, 150.0, 151.0])] {
+        let point = lab.idle(pages, Order::FullRandom);
+        lab.measure(point, 1, |_| latencies(&ns));
+    }
+    let report = lab.report();
+    let cost = metric(&report, "tlb_cost", &[]);
+    assert_eq!((cost.value, cost.range), (10.0, Some([7.0, 14.0])));
+}
+
+#[test]
+fn the_numa_penalty_is_remote_less_local_and_may_be_negative() {
+    let mut lab = Lab::new();
+    for (to, ns) in [(0, 100.0), (1, 90.0)] {
+        let thread = lab.chaser(to, Pages::Thp, Order::WindowRandom);
+        let point = lab.point(Measure::MatrixLatency { from: 0, to }, vec![thread]);
+        lab.measure(point, 6, |round| latencies(&[ns + f64::from(round); 3]));
+    }
+    let report = lab.report();
+    let penalty = metric(&report, "numa_penalty", &[("from", "0"), ("to", "1")]);
+    assert_eq!((penalty.value, penalty.ci95), (-10.0, Some([-10.0, -10.0])));
+    let matrix = report.matrices.iter().find(|matrix| matrix.name == "matrix_latency").unwrap();
+    assert_eq!((matrix.rows.as_slice(), matrix.columns.as_slice()), ([0].as_slice(), [0, 1].as_slice()));
+    assert_eq!(report.metrics[matrix.cells[0][1].unwrap()].labels.get("to").unwrap(), "1");
+}
+
+#[test]
+fn a_cell_that_was_not_measured_is_empty() {
+    let mut lab = Lab::new();
+    for to in [0, 1] {
+        let threads = lab.streams(&[0, 1], Mix::Read);
+        let point = lab.point(Measure::MatrixBandwidth { from: 0, to, mix: Mix::Read }, threads);
+        if to == 0 {
+            lab.measure(point, 6, |_| bandwidths(&[20e9; 3]));
+        }
+    }
+    let report = lab.report();
+    let matrix = report.matrices.iter().find(|matrix| matrix.name == "matrix_bandwidth").unwrap();
+    assert!(matrix.cells[0][0].is_some() && matrix.cells[0][1].is_none());
+    assert_eq!(matrix.labels.get("threads").unwrap(), "2");
+    assert!(report.matrices.iter().any(|matrix| matrix.name == "matrix_bandwidth_dram"));
+}
+
+#[test]
+fn lines_in_flight_follow_littles_law() {
+    let mut lab = Lab::new();
+    let idle = lab.idle(Pages::Thp, Order::WindowRandom);
+    let (one, all) = (lab.peak(&[0], Mix::Read), lab.peak(&[0, 1], Mix::Read));
+    lab.measure(idle, 6, |_| latencies(&[80.0; 3]));
+    [one, all].into_iter().for_each(|point| lab.measure(point, 6, |_| bandwidths(&[8e9; 3])));
+    let report = lab.report();
+    let lines = metric(&report, "lines_in_flight", &[("order", "window-random"), ("mix", "read"), ("threads", "1")]);
+    assert!((lines.value - 10.0).abs() < 1e-9 && lines.unit == "lines");
+    assert_eq!(report.metrics.iter().filter(|metric| metric.name == "lines_in_flight").count(), 1);
+}
