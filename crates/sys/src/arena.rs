@@ -183,8 +183,8 @@ impl Arena {
     }
 
     /// Asks the kernel where the pages are and of what kind, on at most `max_samples` pages spread
-    /// evenly. Call it after populating; pages that don't exist show in
-    /// [`by_errno`](Placement::by_errno) as `-ENOENT`.
+    /// evenly. Call it after populating; pages that don't exist are
+    /// [`unplaced`](Placement::unplaced).
     #[must_use]
     pub fn placement(&self, max_samples: usize) -> Placement {
         placement::ask(self, max_samples)

@@ -23,7 +23,8 @@ pub struct Placement {
     /// Pages on each node.
     pub by_node: BTreeMap<i32, u64>,
     /// Pages of which the kernel gave an error instead of a node, by that number, negative as
-    /// `move_pages` gives it: −2 (`ENOENT`) is a page that does not exist.
+    /// `move_pages` gives it. A page that does not exist is −2 (`ENOENT`) or, by older kernels and
+    /// `get_mempolicy`, −14 (`EFAULT`).
     pub by_errno: BTreeMap<i32, u64>,
     /// The kind of pages.
     pub kind: GotKind,
@@ -32,6 +33,12 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// Pages that are nowhere, or that the kernel tells nothing of.
+    #[must_use]
+    pub fn unplaced(&self) -> u64 {
+        self.by_errno.values().sum()
+    }
+
     /// Pages on `node`.
     #[must_use]
     pub fn on_node(&self, node: u32) -> u64 {
