@@ -1,13 +1,17 @@
 //! Application bytes per second of one kernel on one thread, for tuning:
 //! `bandwidth OP ISA BYTES [DELAY] [seq|BLOCK_LINES] [full|partial]`, BYTES over all streams.
-//! Prints the best and the median of 10 ms windows, in MB/s.
+//! Prints the best and the median of short windows, and bytes a core cycle.
 #![expect(clippy::print_stdout, reason = "an example is there to print")]
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::time::{Duration, Instant};
 
+use memgauge_kernels::spin::dependent_adds;
 use memgauge_kernels::stream::{Cursor, Kernel, Lines, Op, Streams, Walk};
 use memgauge_kernels::{Isa, touch};
+
+const WINDOW: Duration = Duration::from_micros(200);
+const SPIN: u64 = 100_000;
 
 fn main() -> Result<(), &'static str> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -24,24 +28,37 @@ fn main() -> Result<(), &'static str> {
     let bursts = bytes / a_burst;
     let read = bursts * kernel.read_granule();
     let second = if moved.read_streams == 2 { read } else { 0 };
-    let mut write = memory(bursts * kernel.write_granule());
+    let write = memory(bursts * kernel.write_granule());
     let (first, second) = (memory(read), memory(second));
-    let mut streams = Streams::new(&kernel, [first, second], &mut write).map_err(|_| "does not fit")?;
+    let mut streams = Streams::new(&kernel, [first, second], write).map_err(|_| "does not fit")?;
     let mut cursor = Cursor::default();
     let mut rates = Vec::new();
+    let mut cycles = Vec::new();
     let end = Instant::now() + Duration::from_millis(600);
     while Instant::now() < end {
         let (start, mut done) = (Instant::now(), 0);
-        while start.elapsed() < Duration::from_millis(10) {
-            for _ in 0..(1 << 15) / bursts + 1 {
+        while start.elapsed() < WINDOW {
+            for _ in 0..(1 << 11) / bursts + 1 {
                 done += kernel.run(&mut streams, &mut cursor, 1 << 15, delay);
             }
         }
-        let amount = (moved.bytes_loaded + moved.bytes_stored) * done;
-        rates.push(amount as f64 / start.elapsed().as_secs_f64() / 1e6);
+        let seconds = start.elapsed().as_secs_f64();
+        let amount = ((moved.bytes_loaded + moved.bytes_stored) * done) as f64;
+        let spin = Instant::now();
+        dependent_adds(SPIN);
+        let hz = SPIN as f64 / spin.elapsed().as_secs_f64();
+        rates.push(amount / seconds / 1e6);
+        cycles.push(amount / seconds / hz);
     }
     rates.sort_by(f64::total_cmp);
-    println!("{:.0} {:.0} {}", rates[rates.len() - 1], rates[rates.len() / 2], kernel.name());
+    cycles.sort_by(f64::total_cmp);
+    println!(
+        "{:.0} {:.0} MB/s, {:.1} B a cycle (median) {}",
+        rates[rates.len() - 1],
+        rates[rates.len() / 2],
+        cycles[cycles.len() / 2],
+        kernel.name()
+    );
     Ok(())
 }
 

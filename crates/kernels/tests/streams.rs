@@ -201,6 +201,27 @@ fn unequal_streams_wrap_alike_everywhere() {
     }
 }
 
+/// Small streams are passed several times by one call; the bursts are as many as
+/// it says and each pass is whole: reads cancel in pairs.
+#[test]
+fn a_call_passes_small_streams_several_times() {
+    for kernel in all_kernels().filter(|k| k.walk() == Walk::Sequential) {
+        let mut memory = Memory::new(&kernel, 28, 28, Flush::End);
+        let (written, check) = reference(&kernel, &memory, 28);
+        let mut streams = Streams::new(&kernel, [&memory.read[0], &memory.read[1]], &mut memory.write).unwrap();
+        for passes in [1, 2, 5] {
+            let mut cursor = Cursor::default();
+            let done = kernel.run(&mut streams, &mut cursor, 7 * passes + 6, 0);
+            assert_eq!(done, 7 * passes, "{}", kernel.name());
+            let expected = Cursor { check: check * (passes % 2), ..Cursor::default() };
+            assert_eq!(cursor, expected, "{}, {passes}", kernel.name());
+            assert!(streams.written() == written, "{}", kernel.name());
+        }
+        let done = kernel.run(&mut streams, &mut Cursor::default(), u64::MAX, 0);
+        assert!(done <= 65536 && done % 7 == 0, "{done}: bounded");
+    }
+}
+
 #[test]
 fn unfit_memory_is_refused() {
     let walk = Walk::Sequential;

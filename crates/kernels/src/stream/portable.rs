@@ -98,8 +98,12 @@ impl Step for Triad {
 unsafe fn bursts<S: Step, const W: usize, const R: bool>(job: &Job) -> u64 {
     let (mut read_index, mut write_index) = (job.read_index, job.write_index);
     let region = if R { job.read1.addr() } else { LINE };
-    let (mut check, mut chain) = (0, 0);
-    for step in 0..job.bursts as usize * BURST_LINES {
+    // Several, since one chain of XORs would be slower than the loads.
+    let mut checks = [0; 4];
+    let mut chain = 0;
+    let steps = job.bursts as usize * BURST_LINES;
+    let passes = if R { 1 } else { job.read_mask };
+    for step in (0..passes).flat_map(|_| 0..steps) {
         let (read_line, write_line) = if R {
             let places = (scramble(read_index, job.read_mask) as usize, scramble(write_index, job.write_mask) as usize);
             read_index = read_index.wrapping_add(u64::from(WEYL));
@@ -121,7 +125,7 @@ unsafe fn bursts<S: Step, const W: usize, const R: bool>(job: &Job) -> u64 {
                 // SAFETY: as above.
                 unsafe { at.cast::<u64>().write_volatile(value) };
             } else {
-                check ^= value;
+                checks[word % 4] ^= value;
             }
         }
         if job.delay > 0 && step % BURST_LINES == BURST_LINES - 1 {
@@ -129,5 +133,5 @@ unsafe fn bursts<S: Step, const W: usize, const R: bool>(job: &Job) -> u64 {
         }
     }
     black_box(chain);
-    check
+    checks.into_iter().fold(0, |a, b| a ^ b)
 }

@@ -137,10 +137,20 @@ pub(super) struct Job {
     pub(super) read_index: u64,
     /// The same for the write stream.
     pub(super) write_index: u64,
-    /// Block-random: steps of the read block - 1.
+    /// Sequential: passes over the bursts, 1 with a delay. Block-random: steps of the
+    /// read block - 1.
     pub(super) read_mask: u64,
-    /// The same for the write block.
+    /// Block-random: steps of the write block - 1.
     pub(super) write_mask: u64,
+}
+
+/// Bursts that one call may do by passing small streams several times.
+const MAX_PASSED: u64 = 1 << 16;
+
+impl Job {
+    fn passes(&self, walk: Walk) -> u64 {
+        if walk == Walk::Sequential { self.read_mask } else { 1 }
+    }
 }
 
 impl Kernel {
@@ -162,7 +172,8 @@ impl Kernel {
 
     /// Runs at most `max_bursts` bursts from `cursor` on, each followed by `delay`
     /// core cycles, and returns how many it did: fewer where a stream ends, but at
-    /// least one unless `max_bursts` is 0.
+    /// least one unless `max_bursts` is 0. Without a delay, several whole passes over
+    /// small streams may be one call (up to 65536 bursts).
     ///
     /// # Panics
     ///
@@ -177,7 +188,7 @@ impl Kernel {
             // SAFETY: the segment ends before its streams (or their blocks) do, they
             // are borrowed for its whole time, and the catalog checked the ISA.
             cursor.check ^= unsafe { (self.body)(&segment) };
-            done += segment.bursts;
+            done += segment.bursts * segment.passes(self.walk);
             if self.advance(streams, cursor, segment.bursts) {
                 break;
             }
@@ -197,7 +208,7 @@ impl Kernel {
             max.min(left(read_len, cursor.read, self.read_granule())).min(left(write_len, cursor.write, self.write_granule()));
         let (mut read_at, mut write_at) = (cursor.read, cursor.write);
         let (mut read_index, mut write_index) = (0, 0);
-        let (mut read_mask, mut write_mask) = (0, 0);
+        let (mut read_mask, mut write_mask) = (1, 0);
         let mut region = 0;
         if let Walk::BlockRandom { block_lines } = self.walk {
             let block_steps = block_lines as usize;
@@ -214,6 +225,10 @@ impl Kernel {
                 write_mask = block.steps as u64 - 1;
             }
         }
+        let whole = self.ends(streams, bursts) && (cursor.read, cursor.write) == (0, 0);
+        if whole && delay == 0 && self.walk == Walk::Sequential {
+            read_mask = (max.min(MAX_PASSED) / bursts).max(1);
+        }
         let [read0, read1] = streams.read.map(|s| s.as_ptr().wrapping_add(read_at));
         let read1 = if self.op.read_streams() == 2 { read1 } else { std::ptr::without_provenance(region) };
         Job {
@@ -227,6 +242,12 @@ impl Kernel {
             read_mask,
             write_mask,
         }
+    }
+
+    /// Whether `bursts` are a whole pass of each stream in use.
+    fn ends(&self, streams: &Streams<'_>, bursts: u64) -> bool {
+        let bursts = bursts as usize;
+        bursts * self.read_granule() == streams.read_len() && bursts * self.write_granule() == streams.write_len()
     }
 
     /// Moves the cursor; true if a stream came to its end and wrapped.
