@@ -1,3 +1,30 @@
-//! memgauge.
+//! `memgauge`: the only crate that prints, exits, or knows argv.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod args;
+mod environment;
+mod exit;
+mod outputs;
+mod progress;
+mod say;
+mod spine;
+mod trouble;
+
+use args::Stop;
+use std::process::ExitCode;
+use trouble::Trouble;
+
+fn main() -> ExitCode {
+    let outcome = match args::read(std::env::args_os().collect()) {
+        Ok(call) => spine::run(&call),
+        Err(Stop::Text(text)) => {
+            say::result(&text).map(|()| exit::DONE).map_err(|error| Trouble::Failed(format!("stdout: {error}")))
+        }
+        Err(Stop::Refused(refusal)) => Err(refusal.into()),
+    };
+    let code = outcome.unwrap_or_else(|trouble| {
+        say::line(&trouble.to_string());
+        trouble.code()
+    });
+    ExitCode::from(code)
+}

@@ -1,0 +1,132 @@
+//! Every flag, one row each: name, value, text. Its parser is under `value/`, the commands that know it in `meaning.rs`.
+
+use super::value::delays::{delay, delays};
+use super::value::list::cpu_list;
+use super::value::mix::{Mixes, mixes};
+use super::value::percent::percent;
+use super::value::rate::rate;
+use super::value::size::size;
+use super::value::span::span;
+use super::value::whole::whole;
+use super::value::word::{IsaChoice, format, isa, method, on_off, order, pages, prefetch, smt};
+use clap::Args;
+use memgauge_model::{C2cMethod, Cpu, CpuList, Delays, NodeId, Order, Pages, Prefetch, Smt};
+use memgauge_render::Format;
+use std::path::PathBuf;
+
+/// Who measures, who loads, whose memory.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Where")]
+pub struct Place {
+    /// CPU of the observer, which measures latency
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
+    pub cpu: Option<Cpu>,
+    /// CPUs that load the memory, as the kernel writes lists: 0-3,8 or 0-31:2/4; or none
+    #[arg(long, global = true, value_name = "LIST", value_parser = cpu_list, allow_hyphen_values = true)]
+    pub load_cpus: Option<CpuList>,
+    /// Node whose memory is measured
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<NodeId>, allow_hyphen_values = true)]
+    pub node: Option<NodeId>,
+    /// Hardware threads of a core that load: all or one
+    #[arg(long, global = true, value_name = "WHICH", value_parser = smt, allow_hyphen_values = true)]
+    pub smt: Option<Smt>,
+    /// Let a load run on the observer's core; the result is then marked rejected
+    #[arg(long, global = true)]
+    pub share_core: bool,
+    /// Read the machine from a captured tree; for topology and --dry-run
+    #[arg(long, global = true, value_name = "DIR", allow_hyphen_values = true)]
+    pub root: Option<PathBuf>,
+}
+
+/// The memory itself and how it is walked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Memory")]
+pub struct Memory {
+    /// Bytes of each stream of each thread: 64MiB, 1.5g, 4096 (k m g t and KiB MiB GiB TiB are binary)
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub buffer: Option<u64>,
+    /// Pages: base, thp, 2m or 1g
+    #[arg(long, global = true, value_name = "KIND", value_parser = pages, allow_hyphen_values = true)]
+    pub pages: Option<Pages>,
+    /// Order of a chase: window-random, full-random or sequential
+    #[arg(long, global = true, value_name = "ORDER", value_parser = order, allow_hyphen_values = true)]
+    pub order: Option<Order>,
+    /// Bytes between the nodes of a chase
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub stride: Option<u64>,
+    /// Hardware prefetchers: auto, off or leave
+    #[arg(long, global = true, value_name = "STATE", value_parser = prefetch, allow_hyphen_values = true)]
+    pub prefetch: Option<Prefetch>,
+}
+
+/// What is done to it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Traffic")]
+pub struct Traffic {
+    /// Mixes: read, write, write-nt, copy, copy-nt, scale, add, triad (each with -nt), ratios such as 2:1, MLC's codes
+    #[arg(long, global = true, value_name = "NAME,…", value_parser = mixes, allow_hyphen_values = true)]
+    pub mix: Option<Mixes>,
+    /// Instruction set of the streams: auto, portable, sse2, avx2, avx512 or neon
+    #[arg(long, global = true, value_name = "SET", value_parser = isa, allow_hyphen_values = true)]
+    pub isa: Option<IsaChoice>,
+    /// Delays between bursts, core cycles: 0,2,8 or mlc or auto
+    #[arg(long, global = true, value_name = "LIST", value_parser = delays, allow_hyphen_values = true)]
+    pub delays: Option<Delays>,
+    /// One delay between bursts, core cycles
+    #[arg(long, global = true, value_name = "N", value_parser = delay, allow_hyphen_values = true, conflicts_with = "delays")]
+    pub delay: Option<u32>,
+    /// Busy threads that keep the chip awake beside an idle chase: on or off
+    #[arg(long, global = true, value_name = "ON|OFF", value_parser = on_off, allow_hyphen_values = true)]
+    pub keepalive: Option<bool>,
+    /// Core to core by chase or pingpong; both if not given
+    #[arg(long, global = true, value_name = "HOW", value_parser = method, allow_hyphen_values = true)]
+    pub method: Option<C2cMethod>,
+    /// What the memory modules could do, such as 204.8GB/s, where the firmware doesn't say
+    #[arg(long, global = true, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
+    pub theoretical: Option<f64>,
+}
+
+/// How much is spent on it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Effort")]
+pub struct Effort {
+    /// Measure until the 95 % interval is within this of the value, such as 1%
+    #[arg(long, global = true, value_name = "P%", value_parser = percent, allow_hyphen_values = true)]
+    pub precision: Option<f64>,
+    /// Time of a figure's windows together, such as 500ms or 2s; set-up and warm-up come on top
+    #[arg(long, global = true, value_name = "TIME", value_parser = span, allow_hyphen_values = true)]
+    pub time: Option<u64>,
+    /// Seed of every random choice; a new one each run if not given
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
+    pub seed: Option<u64>,
+    /// Print the plan, its memory and its time, and measure nothing
+    #[arg(long, global = true)]
+    pub dry_run: bool,
+}
+
+/// What comes out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// What is printed: text, json or csv
+    #[arg(long, global = true, value_name = "FORM", value_parser = format, allow_hyphen_values = true)]
+    pub format: Option<Format>,
+    /// Write the result document to this file as well
+    #[arg(long, global = true, value_name = "FILE", allow_hyphen_values = true)]
+    pub json: Option<PathBuf>,
+    /// Write result and record into this folder, new or empty
+    #[arg(long, global = true, value_name = "DIR", allow_hyphen_values = true)]
+    pub out: Option<PathBuf>,
+    /// Keep no evidence of the run
+    #[arg(long, global = true)]
+    pub no_bundle: bool,
+    /// Put every window into the document, under "raw"
+    #[arg(long, global = true)]
+    pub raw: bool,
+    /// Exit with 3 when the result is rejected
+    #[arg(long, global = true)]
+    pub strict: bool,
+    /// Say nothing on stderr but errors
+    #[arg(long, global = true)]
+    pub quiet: bool,
+}

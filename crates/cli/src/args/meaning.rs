@@ -1,0 +1,108 @@
+//! Which flags mean something to which command. A flag that would be ignored is refused instead.
+
+use super::command::Command;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use memgauge_model::{Refusal, What};
+
+/// Commands that know a flag.
+struct Row {
+    id: &'static str,
+    measuring: fn(What) -> bool,
+    topology: bool,
+}
+
+const fn row(id: &'static str, measuring: fn(What) -> bool, topology: bool) -> Row {
+    Row { id, measuring, topology }
+}
+
+fn any(_: What) -> bool {
+    true
+}
+
+fn chases(what: What) -> bool {
+    matches!(what, What::All | What::Idle | What::MatrixLatency | What::Loaded)
+}
+
+fn streams(what: What) -> bool {
+    matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded)
+}
+
+fn curves(what: What) -> bool {
+    matches!(what, What::All | What::Loaded)
+}
+
+fn transfers(what: What) -> bool {
+    matches!(what, What::All | What::C2c)
+}
+
+/// One row a flag, by the name of its field.
+const ROWS: &[Row] = &[
+    row("cpu", any, false),
+    row("load_cpus", any, false),
+    row("node", any, false),
+    row("smt", any, false),
+    row("share_core", any, false),
+    row("root", any, true),
+    row("buffer", any, false),
+    row("pages", any, false),
+    row("order", chases, false),
+    row("stride", chases, false),
+    row("prefetch", any, false),
+    row("mix", streams, false),
+    row("isa", streams, false),
+    row("delays", curves, false),
+    row("delay", curves, false),
+    row("keepalive", any, false),
+    row("method", transfers, false),
+    row("theoretical", streams, false),
+    row("precision", any, false),
+    row("time", any, false),
+    row("seed", any, false),
+    row("dry_run", any, false),
+    row("format", any, true),
+    row("json", any, true),
+    row("out", any, true),
+    row("no_bundle", any, true),
+    row("raw", any, false),
+    row("strict", any, false),
+    row("quiet", any, true),
+];
+
+/// Does the flag with this field mean something to `command`?
+pub fn knows(command: Command, id: &str) -> bool {
+    let row = ROWS.iter().find(|row| row.id == id);
+    row.is_none_or(|row| match command {
+        Command::Measure(what) => (row.measuring)(what),
+        Command::Topology => row.topology,
+    })
+}
+
+/// Refuses the first flag that `command` doesn't know.
+pub fn check(command: Command, matches: &ArgMatches, parser: &clap::Command) -> Result<(), Refusal> {
+    for arg in parser.get_arguments() {
+        let id = arg.get_id().as_str();
+        let typed = matches.try_contains_id(id).is_ok() && matches.value_source(id) == Some(ValueSource::CommandLine);
+        if typed && !knows(command, id) {
+            let flag = format!("--{}", arg.get_long().unwrap_or(id));
+            let problem = format!("has no meaning for {}", command.name());
+            let remedy = format!("leave it out; memgauge {} --help lists what has", command.name());
+            return Err(Refusal::new(&flag, "", problem, remedy));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::parser;
+
+    #[test]
+    fn every_flag_has_a_row_and_every_row_a_flag() {
+        let parser = parser();
+        let flags = parser.get_arguments().map(|arg| arg.get_id().as_str());
+        let flags = flags.filter(|id| !matches!(*id, "help" | "version")).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(flags, ROWS.iter().map(|row| row.id).collect());
+    }
+}

@@ -1,0 +1,169 @@
+//! The one way through: request → machine → plan → record → report → bytes.
+
+use crate::args::{Call, Command};
+use crate::outputs::{self, Outputs};
+use crate::progress::Line;
+use crate::trouble::{Trouble, signal_code};
+use crate::{environment, exit, say};
+use memgauge_engine::Hardware;
+use memgauge_machine::Root;
+use memgauge_model::{Command as Called, End, Event, EventKind, Machine, Plan, Record, Refusal, Report, Run, State, Tool};
+use memgauge_render::Format;
+use memgauge_sys::lock::{HostLock, LockOutcome};
+use memgauge_sys::signals;
+use std::time::{Duration, Instant};
+
+/// How long another run is waited for.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Does what was asked for and returns the exit code.
+///
+/// # Errors
+///
+/// [`Trouble`] where there is no result.
+pub fn run(call: &Call) -> Result<u8, Trouble> {
+    match call.command {
+        Command::Topology => topology(call),
+        Command::Measure(_) if call.dry_run => dry_run(call),
+        Command::Measure(_) => measure(call),
+    }
+}
+
+fn topology(call: &Call) -> Result<u8, Trouble> {
+    let machine = machine(call)?;
+    let text = memgauge_render::topology(&machine, call.format, &say::style()).unwrap_or_default();
+    outputs::at_once(call, &text, || memgauge_render::json(&machine), "machine.json")?;
+    Ok(exit::DONE)
+}
+
+fn dry_run(call: &Call) -> Result<u8, Trouble> {
+    let machine = machine(call)?;
+    let plan = memgauge_plan::build(&call.request, &machine)?;
+    let text = memgauge_render::plan(&plan, &machine, call.format, &say::style()).unwrap_or_default();
+    outputs::at_once(call, &text, || memgauge_render::json(&plan), "plan.json")?;
+    Ok(exit::DONE)
+}
+
+fn measure(call: &Call) -> Result<u8, Trouble> {
+    let mut machine = machine(call)?;
+    let mut plan = memgauge_plan::build(&call.request, &machine)?;
+    let mut outputs = Outputs::prepare(&call.output)?;
+    signals::install().map_err(|error| Trouble::Failed(format!("signals: {error}")))?;
+    let turn = turn(call.output.quiet)?;
+    if turn.waited {
+        // The other run held memory, by which this one's buffers would be sized.
+        machine = self::machine(call)?;
+        plan = memgauge_plan::build(&call.request, &machine)?;
+    }
+    let record = record(call, machine, plan, &turn)?;
+    let report = memgauge_analysis::analyze(&record);
+    write(call, &record, &report, &mut outputs)?;
+    Ok(code(call, &record.run, &report))
+}
+
+fn machine(call: &Call) -> Result<Machine, Trouble> {
+    let root = call.root.as_ref().map_or_else(Root::system, Root::tree);
+    memgauge_machine::read(&root).map_err(|error| match &call.root {
+        Some(path) => {
+            let problem = "holds no machine: neither sys nor proc is in it";
+            Refusal::new("--root", path.to_string_lossy(), problem, "name the folder of a captured tree").into()
+        }
+        None => Trouble::Failed(error.to_string()),
+    })
+}
+
+/// Our turn on this host.
+struct Turn {
+    /// Held until the run is over.
+    _lock: Option<HostLock>,
+    waited: bool,
+    concurrent: bool,
+}
+
+fn turn(quiet: bool) -> Result<Turn, Trouble> {
+    let mut waited = false;
+    let tell = |busy: &memgauge_sys::lock::Busy| {
+        waited = true;
+        let who = busy.holder.map_or_else(String::new, |pid| format!(" (process {pid})"));
+        if !quiet {
+            say::line(&format!("another run{who} is measuring; waiting up to {} s", WAIT.as_secs()));
+        }
+    };
+    let outcome = HostLock::acquire(WAIT, tell, signals::stop_flag());
+    if let Some(signal) = signals::stop_requested() {
+        return Err(Trouble::Stopped(signal.number()));
+    }
+    Ok(match outcome {
+        LockOutcome::Held(lock) => Turn { _lock: Some(lock), waited, concurrent: false },
+        LockOutcome::Busy(_) => {
+            if !quiet {
+                say::line("the other run goes on; measuring beside it, the result is marked");
+            }
+            Turn { _lock: None, waited, concurrent: true }
+        }
+        // Where no file can be locked there is no telling; the sentinels still see what disturbs.
+        LockOutcome::Unavailable(_) => Turn { _lock: None, waited, concurrent: false },
+    })
+}
+
+fn record(call: &Call, machine: Machine, plan: Plan, turn: &Turn) -> Result<Record, Trouble> {
+    let root = Root::system();
+    let started = jiff::Timestamp::now();
+    let clock = Instant::now();
+    let before = memgauge_machine::snapshot(&root);
+    let source = machine.platform.clocksource.known().map(String::as_str);
+    let mut hardware = Hardware::new(source, signals::stop_flag()).map_err(|failure| Trouble::Failed(failure.to_string()))?;
+    let mut progress = Line::new(plan.estimate.total_ns(), call.output.quiet);
+    let mut run = memgauge_engine::run(&plan, &mut hardware, &mut progress);
+    progress.clear();
+    if turn.concurrent {
+        run.concurrent = true;
+        run.events.insert(0, Event { at_ns: 0, what: EventKind::Concurrent });
+    }
+    let command = Called {
+        argv: call.argv.clone(),
+        seed: plan.request.seed,
+        started: jiff::Timestamp::from_second(started.as_second()).unwrap_or(started).to_string(),
+        seconds: clock.elapsed().as_secs_f64(),
+        environment: environment::recorded(),
+    };
+    let after = memgauge_machine::snapshot(&root);
+    Ok(Record { tool: tool(), command, machine, plan, before, after, run })
+}
+
+fn tool() -> Tool {
+    let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    Tool {
+        name: "memgauge".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: format!("{}-{}-{libc} {profile}", std::env::consts::ARCH, std::env::consts::OS),
+    }
+}
+
+fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -> Result<(), Trouble> {
+    let document = || match call.output.raw {
+        true => memgauge_render::document_with_raw(report, &record.run.points),
+        false => memgauge_render::json(report),
+    };
+    let text = match call.format {
+        Format::Json => document(),
+        format => memgauge_render::render(report, format, &say::style()),
+    };
+    let files = || vec![("report.json", document()), ("record.json", memgauge_render::json(record))];
+    outputs.write(&text, document, &files)
+}
+
+/// A signal weighs most, then a failure, then the verdict.
+fn code(call: &Call, run: &Run, report: &Report) -> u8 {
+    if let Some(signal) = signals::stop_requested()
+        && matches!(run.end, End::Interrupted { .. })
+    {
+        return signal_code(signal.number());
+    }
+    if let End::Failed { reason } = &run.end {
+        say::line(reason);
+        return exit::FAILED;
+    }
+    if call.output.strict && report.status.state == State::Rejected { exit::REJECTED } else { exit::DONE }
+}
