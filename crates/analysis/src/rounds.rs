@@ -255,3 +255,16 @@ pub(crate) fn span(values: &[f64]) -> Option<[f64; 2]> {
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_of_batches_is_widened_to_the_value() {
+        let trace: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 10)).collect();
+        let mut estimate = Estimate { value: 50.0, ..Estimate::default() };
+        within(&mut estimate, &Series { trace, ..Series::default() });
+        assert_eq!(estimate.ci95.map(|[_, hi]| hi), Some(50.0));
+    }
+}

@@ -45,6 +45,19 @@ fn without_a_probe_at_these_threads_it_is_said() {
 }
 
 #[test]
+fn a_probe_in_another_class_tells_nothing() {
+    let mut lab = lab(16.0, 2.0);
+    // Write and probe ran far apart, the copy beside each other.
+    for (point, ns) in [(0, 184.0), (1, 41.0), (2, 184.0)] {
+        lab.record.plan.points[point].class_pair = Some((0, 1));
+        lab.record.run.points[point].rounds.iter_mut().for_each(|block| block.class_before_ns = Some(ns));
+    }
+    let report = lab.report();
+    let remarks = |mix| metric(&report, "peak_bandwidth_dram", &[("mix", mix)]).remarks.join(" ");
+    assert_eq!((remarks("copy").as_str(), remarks("write").as_str()), ("rfo: not probed", "rfo: factor 2 by probe (1.00)"));
+}
+
+#[test]
 fn the_reference_of_a_probe_may_be_a_probe_itself() {
     let mut lab = Lab::new();
     let copy = lab.peak(&[0], Mix::Copy);
