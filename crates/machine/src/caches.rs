@@ -4,19 +4,20 @@
 use crate::cpus::CPU;
 use crate::files::Files;
 use memgauge_model::{Avail, Cache, Caches, CpuList, Reason};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Reads the caches of the online CPUs; each stands once, by its lowest CPU.
-pub(crate) fn read(files: &Files<'_>, online: &CpuList, notes: &mut Vec<String>) -> Caches {
-    let mut found = Found::default();
+pub(crate) fn read(files: &Files<'_>, online: &CpuList, cores: &[CpuList], notes: &mut Vec<String>) -> Caches {
+    let core_of = cores.iter().flat_map(|core| core.iter().map(move |cpu| (cpu, core))).collect();
+    let mut found = Found { levels: Default::default(), served: Default::default(), core_of, untold: 0, beyond: 0 };
     for cpu in online.iter() {
         let folder = format!("{CPU}/cpu{cpu}/cache");
         for index in files.numbered(&folder, "index") {
             found.look(files, online, cpu, &format!("{folder}/index{index}"));
         }
     }
-    if found.alone > 0 {
-        notes.push(format!("caches: {} say nothing of who shares them; taken as private", found.alone));
+    if found.untold > 0 {
+        notes.push(format!("caches: {} say nothing of who shares them; each is taken for its core's own", found.untold));
     }
     if found.beyond > 0 {
         notes.push(format!("caches: {} of a level that is not 1 to 4 are left out", found.beyond));
@@ -28,16 +29,16 @@ pub(crate) fn read(files: &Files<'_>, online: &CpuList, notes: &mut Vec<String>)
     Caches { l1, l2, l3, l4 }
 }
 
-#[derive(Default)]
-struct Found {
+struct Found<'c> {
     levels: [Vec<Cache>; 4],
     /// Per level, the CPUs that a cache is known for.
     served: [HashSet<u32>; 4],
-    alone: usize,
+    core_of: HashMap<u32, &'c CpuList>,
+    untold: usize,
     beyond: usize,
 }
 
-impl Found {
+impl Found<'_> {
     fn look(&mut self, files: &Files<'_>, online: &CpuList, cpu: u32, folder: &str) {
         let kind = files.text(&format!("{folder}/type")).unwrap_or_default();
         if !matches!(kind.as_str(), "Data" | "Unified" | "") {
@@ -59,8 +60,8 @@ impl Found {
             .mask(&format!("{folder}/shared_cpu_map"), online)
             .or_else(|| files.list(&format!("{folder}/shared_cpu_list"), online))
             .filter(|cpus| cpus.contains(cpu));
-        self.alone += usize::from(shared.is_none());
-        let cpus = shared.unwrap_or_default().union(&vec![cpu].into());
+        self.untold += usize::from(shared.is_none());
+        let cpus = shared.or_else(|| self.core_of.get(&cpu).copied().cloned()).unwrap_or_else(|| vec![cpu].into());
         let cpus: CpuList = cpus.iter().filter(|member| self.served[slot].insert(*member)).collect();
         self.levels[slot].push(Cache { size: size(files, &format!("{folder}/size")), cpus });
     }

@@ -26,7 +26,7 @@ pub(crate) struct Cores {
 /// Reads the sets of the online CPUs. Without sysfs /proc/cpuinfo's ids tell cores and packages; without those every CPU is
 /// taken for a core of its own, and said.
 pub(crate) fn read(files: &Files<'_>, online: &CpuList, notes: &mut Vec<String>) -> Cores {
-    let cores = sets(files, online, &CORE);
+    let cores = sets(files, online, &CORE).map(|sets| by_core_id(files, sets));
     let packages = sets(files, online, &PACKAGE);
     let by_ids = if cores.is_none() || packages.is_none() { from_cpuinfo(files, online) } else { None };
     let (id_cores, id_packages) = by_ids.unzip();
@@ -68,6 +68,18 @@ fn one_set(files: &Files<'_>, cpu: u32, online: &CpuList, names: &Names) -> Opti
         let path = format!("{CPU}/cpu{cpu}/topology/{name}");
         files.mask(&path, online).or_else(|| files.list(&format!("{path}_list"), online)).filter(|set| set.contains(cpu))
     })
+}
+
+/// Older kernels call the two cores of an AMD compute unit threads of one; their core ids tell them apart.
+fn by_core_id(files: &Files<'_>, sets: Vec<CpuList>) -> Vec<CpuList> {
+    let split = |set: CpuList| {
+        let mut by: BTreeMap<Option<u64>, Vec<u32>> = BTreeMap::new();
+        for cpu in if set.len() > 1 { set.iter() } else { return vec![set] } {
+            by.entry(files.number(&format!("{CPU}/cpu{cpu}/topology/core_id"))).or_default().push(cpu);
+        }
+        by.into_values().map(CpuList::from).collect()
+    };
+    sets.into_iter().flat_map(split).collect()
 }
 
 /// Clusters, where the kernel numbers them: without firmware's word it writes −1 (or 65535) and lists each CPU or core as one.

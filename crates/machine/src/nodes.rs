@@ -22,7 +22,9 @@ pub(crate) fn read(files: &Files<'_>, online: &CpuList, system: &Meminfo, notes:
         hmat::subtypes(files, &mut nodes);
         share_late_memory(files, &mut nodes, system, notes);
     }
-    if let [only] = &mut nodes[..] {
+    if let [only] = &mut nodes[..]
+        && only.cpus == *online
+    {
         only.available_bytes = system.available();
     }
     localize(&mut nodes, online);
@@ -109,23 +111,24 @@ fn localize(nodes: &mut [Node], online: &CpuList) {
 }
 
 /// Kernels that initialise memory lazily count in a node's meminfo only what they have got to, in /proc/meminfo all of it.
-/// The missing part is free; it is shared out by the bytes that each node spans beyond what it counts.
+/// The missing part is free; it is shared out by the bytes that each node spans beyond what it counts, and no node gets more than
+/// those.
 fn share_late_memory(files: &Files<'_>, nodes: &mut [Node], system: &Meminfo, notes: &mut Vec<String>) {
     let counted: u64 = nodes.iter().fold(0, |sum, node| sum.saturating_add(node.memory_bytes));
     let total = system.bytes("MemTotal").unwrap_or(0);
     // A few per cent differ on every machine.
-    if counted >= total / 4 * 3 || nodes.is_empty() {
+    if counted >= total / 4 * 3 {
         return;
     }
-    notes.push(format!("memory: the nodes count {counted} bytes of {total}; the rest is initialised lazily, and free"));
     let late: Vec<u64> = nodes.iter().map(|node| spanned(files, node.node).saturating_sub(node.memory_bytes)).collect();
     let all: u128 = late.iter().map(|bytes| u128::from(*bytes)).sum();
-    let (rest, count) = (u128::from(total - counted), nodes.len() as u128);
-    for (node, late) in nodes.iter_mut().zip(late) {
-        // Where nothing tells the spans the shares are equal.
-        let share = (rest * u128::from(late)).checked_div(all).unwrap_or(rest / count);
-        node.available_bytes = node.available_bytes.saturating_add(u64::try_from(share).unwrap_or(u64::MAX));
+    let rest = u128::from(total - counted);
+    for (node, late) in nodes.iter_mut().zip(&late) {
+        let share = (rest * u128::from(*late)).checked_div(all).unwrap_or(0).min(u128::from(*late));
+        node.available_bytes = node.available_bytes.saturating_add(u64::try_from(share).unwrap_or(*late));
     }
+    let how = if all == 0 { "which node has the rest can't be told" } else { "the rest is initialised lazily, and free" };
+    notes.push(format!("memory: the nodes count {counted} bytes of {total}; {how}"));
 }
 
 /// Bytes of the memory blocks that a node's folder links to.

@@ -1,11 +1,14 @@
 //! Captured machines: what is read must be what `lstopo` read from the same tree (`*.expected.json`), but for the differences
 //! that `topology/differences.toml` gives reasons for.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use memgauge_machine::{Root, read};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// More trees than this in the list of differences, and the reader is wrong rather than the trees.
 const MOST_TREES_APART: usize = 3;
@@ -29,24 +32,22 @@ struct Difference {
 fn captured_trees_match_lstopo() {
     let Some(folder) = trees() else { return };
     let known = differences();
-    let mut faults = Vec::new();
-    let mut apart = BTreeSet::new();
     let archives = archives(&folder);
     assert!(archives.len() >= 20, "only {} archives in {}", archives.len(), folder.display());
-    for archive in &archives {
-        let name = archive.file_name().unwrap().to_string_lossy().replace(".tar.bz2", "");
-        let expected = folder.join(format!("{name}.expected.json"));
-        let expected: Value = serde_json::from_reader(File::open(expected).unwrap()).unwrap();
-        for key in unlike(&name, archive, &expected) {
-            if known.iter().any(|d| d.tree == name && d.key == key.0) {
-                apart.insert((name.clone(), key.0));
-            } else {
-                faults.push(format!("{name}: {}\n  expected {}\n  read     {}", key.0, key.1, key.2));
-            }
-        }
-    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let claim = || archives.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(claim).flat_map(|archive| unlike(&folder, archive)).collect::<Vec<_>>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    let found: Vec<Unlike> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    let is = |d: &Difference, found: &Unlike| d.tree == found.tree && d.key == found.key;
+    let faults: Vec<String> = found.iter().filter(|found| !known.iter().any(|d| is(d, found))).map(ToString::to_string).collect();
     for d in &known {
-        assert!(apart.contains(&(d.tree.clone(), d.key.clone())), "{}: {} no longer differs: strike the line", d.tree, d.key);
+        assert!(found.iter().any(|found| is(d, found)), "{}: {} no longer differs: strike the line", d.tree, d.key);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -62,16 +63,37 @@ fn differences_are_few_and_have_reasons() {
     }
 }
 
-/// Keys whose values differ: (key, expected, read).
-fn unlike(name: &str, archive: &Path, expected: &Value) -> Vec<(String, Value, Value)> {
-    let unpacked = tempfile::tempdir().unwrap();
+/// A key whose value is not lstopo's.
+struct Unlike {
+    tree: String,
+    key: &'static str,
+    expected: Value,
+    read: Value,
+}
+
+impl std::fmt::Display for Unlike {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}\n  expected {}\n  read     {}", self.tree, self.key, self.expected, self.read)
+    }
+}
+
+fn unlike(folder: &Path, archive: &Path) -> Vec<Unlike> {
+    let tree = archive.file_name().unwrap().to_string_lossy().replace(".tar.bz2", "");
+    let expected: Value = serde_json::from_reader(File::open(folder.join(format!("{tree}.expected.json"))).unwrap()).unwrap();
+    let unpacked = scratch();
     tar::Archive::new(bzip2::read::BzDecoder::new(File::open(archive).unwrap())).unpack(unpacked.path()).unwrap();
     let root = fs::read_dir(unpacked.path()).unwrap().next().unwrap().unwrap().path();
-    let machine = read(&Root::tree(root)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let machine = read(&Root::tree(root)).unwrap_or_else(|error| panic!("{tree}: {error}"));
     let got = serde_json::to_value(&machine).unwrap();
-    assert_eq!(serde_json::from_value::<memgauge_model::Machine>(got.clone()).unwrap(), machine, "{name}: JSON there and back");
-    let pairs = KEYS.iter().map(|key| (*key, part(expected, key), part(&got, key)));
-    pairs.filter(|(_, want, have)| want != have).map(|(key, want, have)| (key.to_owned(), want, have)).collect()
+    assert_eq!(serde_json::from_value::<memgauge_model::Machine>(got.clone()).unwrap(), machine, "{tree}: JSON there and back");
+    let pairs = KEYS.into_iter().map(|key| (key, part(&expected, key), part(&got, key)));
+    let unlike = pairs.filter(|(_, expected, read)| expected != read);
+    unlike.map(|(key, expected, read)| Unlike { tree: tree.clone(), key, expected, read }).collect()
+}
+
+/// A folder in memory where there is one: 60,000 small files are slow on a disk.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 /// A key's value in the form that both documents share; sets of CPUs in the order of their members.
