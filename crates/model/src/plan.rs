@@ -129,7 +129,9 @@ pub enum Measure {
         /// What is transferred how.
         kind: C2cKind,
     },
-    /// Bandwidth of 8-bytes-a-line stores, for the RFO factor of the plain-store figures at these threads.
+    /// Bandwidth of 8-bytes-a-line stores (mix `write-partial`), for the RFO factor of the plain-store figures at these
+    /// threads and arenas. Where no `write` figure at the same threads stands beside it, a second probe with the mix `write`
+    /// gives the full-line stores that it is held against; the threads' jobs say which is which.
     RfoProbe,
 }
 
@@ -284,7 +286,8 @@ pub struct RingPlan {
     pub stride: u64,
 }
 
-/// Arenas that live together and the points that use them.
+/// Arenas that live together and the points that use them. Each point is in one phase; an arena that points of several
+/// phases use is in each of those, and is prepared afresh in each.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Mapped at its beginning, unmapped at its end.
@@ -418,7 +421,7 @@ pub struct Estimate {
     pub warmup_ns: u64,
     /// Windows, ns.
     pub windows_ns: u64,
-    /// Rounds that the estimate counts.
+    /// Rounds that the estimate counts: the most that may be made.
     pub rounds: u32,
 }
 
@@ -427,5 +430,11 @@ impl Estimate {
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.setup_ns + self.warmup_ns + self.windows_ns
+    }
+
+    /// About the time if only so many rounds are made, ns: precision may be reached at an earlier look.
+    #[must_use]
+    pub fn of_rounds(&self, rounds: u32) -> u64 {
+        self.total_ns() / u64::from(self.rounds.max(1)) * u64::from(rounds)
     }
 }

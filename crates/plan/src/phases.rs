@@ -32,14 +32,17 @@ struct Bin {
 /// Puts each point into the phase that has most of its arenas already and room for the rest; else into a new one. An arena
 /// that points of several phases use is prepared in each.
 pub(crate) fn pack(draft: &Draft, sized: &Sized) -> Vec<Phase> {
-    let points = || 0..draft.points.len();
+    let wanted: Vec<Vec<ArenaId>> = draft.points.iter().map(arenas_of).collect();
     if sized.limits.shortage(&Load::of(&sized.arenas)).is_none() {
-        return vec![Phase { arenas: (0..sized.arenas.len()).collect(), points: points().collect() }];
+        return vec![Phase { arenas: (0..sized.arenas.len()).collect(), points: (0..wanted.len()).collect() }];
     }
+    let bytes = |point: usize| wanted[point].iter().map(|arena| sized.arenas[*arena].bytes).sum::<u64>();
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    // The largest first: small ones then find room beside them, the other way round they would stand in the way.
+    order.sort_by_cached_key(|point| std::cmp::Reverse(bytes(*point)));
     let mut bins: Vec<Bin> = Vec::new();
-    for point in points() {
-        let wanted = arenas_of(&draft.points[point]);
-        let best = (0..bins.len()).filter_map(|at| Some((added(&bins[at], &wanted, sized)?, at))).min();
+    for point in order {
+        let best = (0..bins.len()).filter_map(|at| Some((added(&bins[at], &wanted[point], sized)?, at))).min();
         let at = best.map_or_else(
             || {
                 bins.push(Bin::default());
@@ -47,16 +50,25 @@ pub(crate) fn pack(draft: &Draft, sized: &Sized) -> Vec<Phase> {
             },
             |(_, at)| at,
         );
-        let bin = &mut bins[at];
-        bin.phase.points.push(point);
+        bins[at].take(point, &wanted[point], sized);
+    }
+    bins.into_iter().map(Bin::close).collect()
+}
+
+impl Bin {
+    fn take(&mut self, point: usize, wanted: &[ArenaId], sized: &Sized) {
+        self.phase.points.push(point);
         for arena in wanted {
-            if bin.has.insert(arena) {
-                bin.load.add(&sized.arenas[arena]);
+            if self.has.insert(*arena) {
+                self.load.add(&sized.arenas[*arena]);
             }
         }
     }
-    let close = |bin: Bin| Phase { arenas: bin.has.into_iter().collect(), ..bin.phase };
-    bins.into_iter().map(close).collect()
+
+    fn close(mut self) -> Phase {
+        self.phase.points.sort_unstable();
+        Phase { arenas: self.has.into_iter().collect(), ..self.phase }
+    }
 }
 
 /// Bytes that the point adds to the phase; none if they don't fit.

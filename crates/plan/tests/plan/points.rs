@@ -1,0 +1,162 @@
+//! What each command measures.
+
+use crate::support::*;
+use memgauge_model::*;
+
+/// Each point in a word or two.
+fn words(plan: &Plan) -> Vec<String> {
+    let word = |point: &Point| {
+        let threads = point.threads.len();
+        match &point.measure {
+            Measure::Idle { keepalive, .. } => {
+                format!("idle {} {}", chase_word(plan, point), if *keepalive { "on" } else { "off" })
+            }
+            Measure::Access { .. } => format!("access {}", chase_word(plan, point)),
+            Measure::Peak { mix } => format!("peak {} x{threads}", mix.name()),
+            Measure::Max { mix, delay } => format!("max {} {delay} x{threads}", mix.name()),
+            Measure::MatrixLatency { from, to } => format!("latency {from}-{to}"),
+            Measure::MatrixBandwidth { from, to, mix } => format!("bandwidth {from}-{to} {}", mix.name()),
+            Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded {delay}"),
+            Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded #{slot}"),
+            Measure::C2c { from, to, home, kind } => format!("{} {from}-{to} @{home}", kind.word()),
+            Measure::RfoProbe => match point.threads[0].job {
+                Job::Stream { mix, .. } => format!("rfo {} x{threads}", mix.name()),
+                _ => panic!("a probe without streams"),
+            },
+        }
+    };
+    plan.points.iter().map(word).collect()
+}
+
+fn chase_word(plan: &Plan, point: &Point) -> String {
+    let (Job::Chase { arena, ring } | Job::TimedChase { arena, ring }) = point.threads[0].job else { panic!("no chase") };
+    let Holds::Chase { rings, .. } = &plan.arenas[arena].holds else { panic!("not a chase's arena") };
+    format!("{} {} {}", rings[ring].order.word(), rings[ring].stride, plan.arenas[arena].pages.word())
+}
+
+#[test]
+fn idle() {
+    assert_eq!(
+        words(&plan(&two_cpus(), What::Idle, &[])),
+        [
+            "idle window-random 128 thp on",
+            "idle full-random 128 thp on",
+            "idle full-random 128 base on",
+            "idle window-random 128 thp off",
+            "access window-random 128 thp",
+        ]
+    );
+    assert_eq!(
+        words(&plan(&two_cpus(), What::Idle, &[("--order", "sequential"), ("--keepalive", "off")])),
+        ["idle sequential 64 thp off", "access sequential 64 thp"]
+    );
+    let close = plan(&two_cpus(), What::Idle, &[("--stride", "64"), ("--pages", "base"), ("--keepalive", "off")]);
+    assert_eq!(words(&close), ["idle window-random 64 base off", "access window-random 64 base"]);
+    assert!(close.notes.iter().any(|note| note.contains("spatial prefetchers")), "{:?}", close.notes);
+}
+
+#[test]
+fn peak_is_measured_by_one_thread_and_by_all() {
+    let mixes = ["read", "write", "write-nt", "copy", "copy-nt", "triad", "triad-nt"];
+    let wanted = |threads: u32| {
+        let all = mixes.iter().map(move |mix| format!("peak {mix} x{threads}"));
+        all.chain([format!("rfo write-partial x{threads}")])
+    };
+    assert_eq!(words(&plan(&two_cpus(), What::Peak, &[])), wanted(1).chain(wanted(2)).collect::<Vec<_>>());
+    assert_eq!(words(&plan(&one_cpu(), What::Peak, &[])), wanted(1).collect::<Vec<_>>());
+    assert_eq!(
+        words(&plan(&two_cpus(), What::Peak, &[("--mix", "copy"), ("--cpu", "1"), ("--load-cpus", "none")])),
+        ["peak copy x1", "rfo write-partial x1", "rfo write x1"]
+    );
+    let own = plan(&two_sockets(), What::Peak, &[("--mix", "read")]);
+    for point in &own.points {
+        for (thread, arena) in point.threads.iter().zip(arenas_of(point)) {
+            assert_eq!(own.arenas[arena].node, thread.cpu % 2, "each thread on its own node");
+        }
+    }
+    assert_eq!(own.points[1].threads.len(), 16);
+    assert_eq!(plan(&two_sockets(), What::Peak, &[("--mix", "read"), ("--smt", "one")]).points[1].threads.len(), 8);
+    let far = plan(&two_sockets(), What::Peak, &[("--mix", "read"), ("--node", "1")]);
+    assert!(far.arenas.iter().all(|arena| arena.node == 1));
+}
+
+#[test]
+fn max_searches_threads_and_delays() {
+    let max = plan(&two_sockets(), What::Max, &[("--mix", "read,3:1")]);
+    assert_eq!(max.searches.len(), 2);
+    assert!(max.searches.iter().all(|search| search.candidates.len() == 10));
+    let words = words(&max);
+    assert_eq!((words[0].as_str(), words[9].as_str()), ("max read 0 x8", "max read 50 x16"));
+    assert_eq!(words[20..], ["rfo write-partial x8", "rfo write x8", "rfo write-partial x16", "rfo write x16"]);
+    assert_eq!(plan(&two_cpus(), What::Max, &[]).points.iter().filter(|p| p.measure != Measure::RfoProbe).count(), 25);
+}
+
+#[test]
+fn matrices_have_a_row_a_node_with_cpus_and_a_column_a_node_with_memory() {
+    assert_eq!(words(&plan(&memoryless(), What::MatrixLatency, &[])), ["latency 0-1", "latency 1-1"]);
+    let cells = ["0-0", "0-1", "0-2", "1-0", "1-1", "1-2"];
+    assert_eq!(words(&plan(&cxl(), What::MatrixBandwidth, &[])), cells.map(|cell| format!("bandwidth {cell} read")));
+    assert_eq!(words(&plan(&gaps(), What::MatrixLatency, &[("--node", "8")])), ["latency 3-8", "latency 8-8"]);
+    let plan = plan(&cxl(), What::MatrixLatency, &[]);
+    assert!(plan.points.iter().all(|point| point.threads.len() == 1), "no keep-alive");
+}
+
+#[test]
+fn a_loaded_curve_is_fixed_or_found() {
+    let auto = plan(&two_cpus(), What::Loaded, &[]);
+    assert_eq!((auto.curves.len(), auto.curves[0].slots, auto.points.len()), (1, 12, 12));
+    assert!(auto.curves[0].pilot.contains(&0) && auto.curves[0].pilot.contains(&20000));
+    let fixed = plan(&two_cpus(), What::Loaded, &[("--delays", "100,0,100"), ("--mix", "2:1")]);
+    assert_eq!(words(&fixed), ["loaded 0", "loaded 100", "rfo write-partial x1", "rfo write x1"]);
+    assert_eq!((fixed.curves[0].slots, fixed.curves[0].pilot.len()), (0, 0));
+    assert_eq!(plan(&two_cpus(), What::Loaded, &[("--delays", "mlc")]).points.len(), 19);
+    let far = plan(&cxl(), What::Loaded, &[("--node", "2"), ("--delay", "0")]);
+    assert!(far.arenas.iter().all(|arena| arena.node == 2), "everybody's memory is the target's");
+}
+
+#[test]
+fn core_to_core_takes_each_pair_of_nodes_once() {
+    let chase = plan(&two_sockets(), What::C2c, &[("--method", "chase")]);
+    let wanted = [("0-0", 0), ("0-1", 0), ("0-1", 1), ("1-0", 1), ("1-0", 0), ("1-1", 1)];
+    let wanted: Vec<String> =
+        wanted.iter().flat_map(|(pair, home)| ["hit", "hitm"].map(|kind| format!("{kind} {pair} @{home}"))).collect();
+    assert_eq!(words(&chase), wanted);
+    for point in &chase.points {
+        assert!(!two_sockets().0.core_of(point.threads[0].cpu).contains(point.threads[1].cpu), "{point:?}");
+    }
+    assert_eq!(words(&plan(&memoryless(), What::C2c, &[("--method", "pingpong")])).len(), 8);
+    let small_l2 = two_cpus().with(|m| m.caches.l2 = vec![Cache { size: Avail::Known(256 << 10), cpus: list("0-1") }]);
+    assert_eq!(plan(&small_l2, What::C2c, &[]).arenas[0].holds, Holds::C2c { bytes: 128 << 10 });
+}
+
+#[test]
+fn the_default_run_has_everything_and_says_what_it_lacks() {
+    let count = |plan: &Plan, start: &str| words(plan).iter().filter(|word| word.starts_with(start)).count();
+    let two = plan(&two_cpus(), What::All, &[]);
+    let wanted = [("idle", 4), ("access", 1), ("peak", 14), ("rfo", 2), ("latency", 1), ("bandwidth", 1), ("loaded", 10)];
+    for (word, points) in wanted {
+        assert_eq!(count(&two, word), points, "{word}");
+    }
+    assert_eq!(count(&two, "hit") + count(&two, "store") + count(&two, "cas"), 4);
+    assert!(two.unavailable.is_empty());
+    for lab in [one_cpu(), one_core()] {
+        let one = plan(&lab, What::All, &[]);
+        assert_eq!(count(&one, "loaded") + count(&one, "hit"), 0);
+        let missing: Vec<_> = one.unavailable.iter().map(|m| (m.name.as_str(), m.reason)).collect();
+        let wanted = ["loaded_latency", "loaded_bandwidth", "c2c_latency"];
+        assert_eq!(missing, wanted.map(|name| (name, Reason::NotApplicable)));
+    }
+}
+
+#[test]
+fn the_widest_instruction_set_is_taken() {
+    let isa = |lab: &Lab, flags: &[(&str, &str)]| match plan(lab, What::Peak, flags).points[0].threads[0].job {
+        Job::Stream { isa, .. } => isa,
+        _ => panic!("no stream"),
+    };
+    assert_eq!(isa(&two_cpus(), &[]), Isa::Avx2);
+    assert_eq!(isa(&two_cpus(), &[("--isa", "portable")]), Isa::Portable);
+    assert_eq!(isa(&two_cpus().with(|m| m.cpu.flags.push("avx512f".into())), &[]), Isa::Avx512);
+    assert_eq!(isa(&two_cpus().with(|m| m.cpu.architecture = "aarch64".into()), &[]), Isa::Neon);
+    assert_eq!(isa(&two_cpus().with(|m| m.cpu.architecture = "riscv64".into()), &[]), Isa::Portable);
+}

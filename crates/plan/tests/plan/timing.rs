@@ -1,0 +1,56 @@
+//! Rounds, windows, and the whole run's time.
+
+use crate::support::*;
+use memgauge_model::{Plan, What};
+
+const MS: u64 = 1_000_000;
+
+fn rounds(what: What, flags: &[(&str, &str)]) -> (Vec<u32>, u64) {
+    let plan = plan(&two_cpus(), what, flags);
+    (plan.rounds.looks.clone(), plan.points[0].time_ns / MS)
+}
+
+#[test]
+fn a_points_time_is_shared_by_all_its_rounds() {
+    assert_eq!(rounds(What::Idle, &[]), (vec![6, 9, 13, 19], 105));
+    assert_eq!(rounds(What::Idle, &[("--time", "190ms")]), (vec![6, 9, 13, 19], 10));
+    assert_eq!(rounds(What::Idle, &[("--time", "100ms")]), (vec![6, 9], 11));
+    assert_eq!(rounds(What::Idle, &[("--time", "40ms")]), (vec![4], 10));
+    assert_eq!(rounds(What::All, &[("--time", "20ms")]), (vec![2], 10));
+    assert_eq!(rounds(What::All, &[("--time", "600ms")]), (vec![6], 100));
+    assert_eq!(rounds(What::All, &[("--precision", "2%")]).0, [6, 9, 13, 19]);
+}
+
+#[test]
+fn precision_is_promised_by_commands_and_reported_by_the_default_run() {
+    let precision = |what, flags: &[(&str, &str)]| plan(&two_cpus(), what, flags).rounds.precision;
+    assert_eq!(precision(What::Peak, &[]), Some(0.01));
+    assert_eq!(precision(What::Peak, &[("--precision", "50%")]), Some(0.5));
+    assert_eq!(precision(What::All, &[]), None);
+}
+
+/// Large caches mean long set-up; windows shrink until the estimate keeps the limit.
+#[test]
+fn the_default_run_on_two_cpus_keeps_half_a_minute() {
+    let limited = plan(&two_cpus(), What::All, &[]);
+    assert!(limited.estimate.total_ns() <= 30_000 * MS, "{:?}", limited.estimate);
+    assert_eq!(limited.rounds.whole_ns, Some(28_000 * MS));
+    assert!(limited.points.iter().all(|point| point.time_ns >= limited.windows.min_ns));
+    let easy = plan(&two_cpus().with(|m| m.caches.l3[0].size = memgauge_model::Avail::Known(32 * MIB)), What::All, &[]);
+    assert_eq!(easy.points[0].time_ns, 60 * MS);
+    let large = plan(&snc4(), What::All, &[]);
+    assert!(large.estimate.total_ns() > 30_000 * MS && large.rounds.whole_ns.is_none(), "{:?}", large.estimate);
+    let asked = plan(&two_cpus(), What::All, &[("--time", "600ms")]);
+    assert_eq!(asked.rounds.whole_ns, None);
+}
+
+#[test]
+fn the_estimate_adds_up() {
+    let sum = |plan: &Plan| plan.points.iter().map(|point| point.time_ns).sum::<u64>();
+    let peak = plan(&two_cpus(), What::Peak, &[]);
+    assert_eq!(peak.estimate.rounds, 19);
+    assert_eq!(peak.estimate.windows_ns, 19 * sum(&peak));
+    let max = plan(&two_cpus(), What::Max, &[("--mix", "read")]);
+    // Five candidates twice, one of them nineteen times more.
+    assert_eq!(max.estimate.windows_ns, (5 * 2 + 19) * max.points[0].time_ns);
+}
