@@ -2,7 +2,7 @@
 
 use crate::pages::{pool, reserved};
 use crate::site::Site;
-use memgauge_model::{Arena, NodeId, units};
+use memgauge_model::{Arena, Node, NodeId, units};
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
@@ -59,17 +59,19 @@ impl Limits {
 
     pub fn new(site: &Site, workers: u64) -> Self {
         let machine = site.machine;
-        let node = |id: NodeId| machine.node(id).map_or(0, |node| node.available_bytes);
+        // A node of which nothing at all is free is one that doesn't say: captured trees may lack the figure.
+        let available = |node: &Node| if node.available_bytes > 0 { node.available_bytes } else { node.memory_bytes };
+        let node = |id: NodeId| machine.node(id).map_or(0, available);
         let pools = machine.nodes.iter().flat_map(|node| {
             node.huge_pages.iter().map(|p| ((node.node, p.page_bytes), pool(machine, node.node, p.page_bytes).0))
         });
-        let available = machine.memory.available_bytes;
+        let whole = machine.memory.available_bytes;
         let left = machine.limits.cgroup_memory_left.known().copied();
         let beside = ADDRESS_SPACE + workers * WORKER_ADDRESS_SPACE;
         Self {
             nodes: site.nodes.iter().map(|id| (id, (Self::usable(node(id)), node(id)))).collect(),
             pools: pools.collect(),
-            system: (available > 0).then(|| (Self::usable(available), available)),
+            system: (whole > 0).then(|| (Self::usable(whole), whole)),
             cgroup: left.map(|left| (left - left / 10, left)),
             address_space: machine.limits.address_space.map(|limit| (limit.saturating_sub(beside), limit)),
             program: PROGRAM + workers * WORKER,

@@ -51,18 +51,18 @@ pub(crate) fn value(request: &Request, flag: &str, parsed: impl ToString) -> Str
 
 fn cpu_usable(flag: &str, typed: &str, cpu: Cpu, machine: &Machine) -> Result<(), Refusal> {
     // In a list the CPU at fault must be named; alone it is the value.
-    let it = if typed == cpu.to_string() { "it".to_owned() } else { format!("CPU {cpu}") };
+    let which = if typed == cpu.to_string() { "this CPU".to_owned() } else { format!("CPU {cpu}") };
     let allowed = machine.allowed_cpus.intersection(&machine.online_cpus);
     let range = format!("use {}", numbers("CPU", &allowed));
     if allowed.contains(cpu) {
         return Ok(());
     }
     let (problem, remedy) = if machine.online_cpus.contains(cpu) {
-        let problem = format!("this process may not run on {it} (affinity or cpuset)");
+        let problem = format!("this process may not run on {which} (affinity or cpuset)");
         (problem, format!("{range}, or widen what taskset or the cgroup's cpuset allows"))
     } else if machine.online_cpus.iter().next_back().is_some_and(|last| cpu < last) {
         // Numbers below the highest are there, only switched off.
-        (format!("{it} is offline"), format!("{range}, or set /sys/devices/system/cpu/cpu{cpu}/online to 1"))
+        (format!("{which} is offline"), format!("{range}, or set /sys/devices/system/cpu/cpu{cpu}/online to 1"))
     } else {
         (format!("no CPU {cpu} is online (online: {})", machine.online_cpus), range)
     };

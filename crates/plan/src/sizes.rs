@@ -19,6 +19,8 @@ const STREAM_FLOOR: u64 = 64 * MIB;
 const CHASE_FLOOR: u64 = 256 * MIB;
 /// Where no cache size is known.
 const ASSUMED_LLC: u64 = 32 * MIB;
+/// What buffers shrink to then: on small machines without cache sizes the caches are small, too.
+const ASSUMED_LEAST: u64 = 16 * MIB;
 /// Distance between the beginnings of one thread's arrays beyond their length, against 4K aliasing.
 const STREAM_GAP: u64 = 2 * MIB + 4096 + 64;
 /// A buffer that was asked for is rounded up to whole multiples of this.
@@ -107,7 +109,8 @@ fn buffer_bytes(sketch: &Sketch, scale: Scale) -> u64 {
         Need::Streams { .. } | Need::C2c { .. } => (STREAM_FACTOR, STREAM_FLOOR),
     };
     let full = llc.saturating_mul(factor).max(floor);
-    let shrunk = (full / STEPS).saturating_mul(step).max(llc.saturating_mul(LEAST_FACTOR));
+    let least = sketch.llc.map_or(ASSUMED_LEAST, |llc| llc.saturating_mul(LEAST_FACTOR));
+    let shrunk = (full / STEPS).saturating_mul(step).max(least);
     if step == STEPS { full } else { shrunk }.checked_next_multiple_of(MIB).unwrap_or(full)
 }
 

@@ -28,8 +28,8 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     }
     let (arena, ring) = draft.chase(observer, node, draft.choices.headline());
     if keeper.is_some() && draft.request.keepalive.is_none() {
-        let why = "the headline's twin: what power saving costs".to_owned();
-        let measure = Measure::Idle { node, keepalive: false, keepalive_reason: Some(why) };
+        // The headline's twin: their difference is what power saving costs.
+        let measure = Measure::Idle { node, keepalive: false, keepalive_reason: None };
         draft.point(measure, vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }], time_ns);
     }
     let mut threads = vec![Thread { cpu: observer, job: Job::TimedChase { arena, ring } }];

@@ -82,6 +82,19 @@ fn tiny_machines_are_measured_with_tiny_buffers() {
     assert!(plan.budget.nodes[0].needed <= 96 * MIB, "{:?}", plan.budget);
 }
 
+/// Boards and guests that tell neither caches nor free memory are planned for all the same.
+#[test]
+fn what_a_machine_does_not_say_is_no_reason_to_refuse() {
+    let silent = with_memory(400 * MIB).with(|m| m.caches.l3[0].size = none());
+    let plan_of = |lab: &Lab| plan(lab, What::All, &[]);
+    assert!(plan_of(&silent).notes.iter().any(|note| note.starts_with("memory is short")));
+    let captured = two_sockets().with(|m| {
+        m.memory.available_bytes = 0;
+        m.nodes.iter_mut().for_each(|node| node.available_bytes = 0);
+    });
+    assert_eq!(sizes(&plan_of(&captured)), sizes(&plan_of(&two_sockets())));
+}
+
 #[test]
 fn threads_share_arenas_where_they_can() {
     // Four columns, each with a chase and a stream arena for each of its four CPUs; rows share them.

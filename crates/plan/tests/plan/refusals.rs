@@ -18,13 +18,13 @@ fn cpus() {
         &offline,
         What::Idle,
         &[("--cpu", "3")],
-        "--cpu 3: it is offline; use one of 0-2,4-15, or set /sys/devices/system/cpu/cpu3/online to 1",
+        "--cpu 3: this CPU is offline; use one of 0-2,4-15, or set /sys/devices/system/cpu/cpu3/online to 1",
     );
     check(
         &two_sockets().allow("4-5"),
         What::Idle,
         &[("--cpu", "0")],
-        "--cpu 0: this process may not run on it (affinity or cpuset); use one of 4-5, or widen what taskset or the cgroup's \
+        "--cpu 0: this process may not run on this CPU (affinity or cpuset); use one of 4-5, or widen what taskset or the cgroup's \
          cpuset allows",
     );
     check(

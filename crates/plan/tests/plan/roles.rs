@@ -56,7 +56,7 @@ fn the_keepalive_is_on_another_core_or_says_why_not() {
     };
     let two = states(&two_sockets(), &[]);
     assert_eq!(two.first(), Some(&(true, false, vec![0, 2])));
-    assert_eq!(two.last(), Some(&(false, true, vec![0])));
+    assert_eq!(two.last(), Some(&(false, false, vec![0])), "the twin");
     assert!(states(&one_core(), &[]).iter().all(|state| *state == (false, true, vec![0])));
     assert!(states(&two_cpus(), &[("--keepalive", "off")]).iter().all(|state| *state == (false, true, vec![0])));
     assert!(states(&two_cpus(), &[("--keepalive", "on")]).iter().all(|state| *state == (true, false, vec![0, 1])));
