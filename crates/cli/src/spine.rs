@@ -156,14 +156,13 @@ fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -
 
 /// A signal weighs most, then a failure, then the verdict.
 fn code(call: &Call, run: &Run, report: &Report) -> u8 {
-    if let Some(signal) = signals::stop_requested()
-        && matches!(run.end, End::Interrupted { .. })
-    {
-        return signal_code(signal.number());
-    }
-    if let End::Failed { reason } = &run.end {
-        say::line(reason);
-        return exit::FAILED;
+    match (&run.end, signals::stop_requested()) {
+        (End::Complete, _) => {}
+        (End::Interrupted { .. }, Some(signal)) => return signal_code(signal.number()),
+        (End::Interrupted { signal: reason } | End::Failed { reason }, _) => {
+            say::line(reason);
+            return exit::FAILED;
+        }
     }
     if call.output.strict && report.status.state == State::Rejected { exit::REJECTED } else { exit::DONE }
 }

@@ -11,7 +11,7 @@ pub fn unit(unit: &str) -> (&str, f64) {
     }
 }
 
-/// Three to four digits: `137.4`, `8.41`, `0.062`.
+/// Enough digits and no more: `137.4`, `8.41`, `0.062`.
 pub fn number(value: f64) -> String {
     format!("{value:.*}", decimals(value))
 }
@@ -31,14 +31,21 @@ pub fn scaled(metric: &Metric, value: f64) -> String {
     number(value / unit(&metric.unit).1)
 }
 
-/// The uncertainty: `±0.6`, `(137.0…138.2)` for a range, `(one round)` for neither.
+/// The uncertainty: `±0.6`, `[120.1…190.0]` for a wide and lopsided interval, `(137.0…138.2)` for a range.
 pub fn spread(metric: &Metric) -> String {
     let scale = unit(&metric.unit).1;
     match (metric.ci95, metric.range) {
+        (Some([lo, hi]), _) if lopsided(metric.value, lo, hi) => format!("[{}…{}]", number(lo / scale), number(hi / scale)),
         (Some([lo, hi]), _) => plus_minus(metric.value / scale, (hi - lo) / 2.0 / scale),
         (None, Some([lo, hi])) => format!("({}…{})", number(lo / scale), number(hi / scale)),
         (None, None) => "(no interval)".to_owned(),
     }
+}
+
+/// Does `±` tell a lie? Only where the interval is wide as well: of a narrow one the sides are mere noise.
+fn lopsided(value: f64, lo: f64, hi: f64) -> bool {
+    let (below, above) = (value - lo, hi - value);
+    hi - lo > 0.1 * value.abs() && below.max(above) > 2.0 * below.min(above)
 }
 
 /// The half-width with the decimals of the value; one that would read as zero is said to be less than the last digit.
@@ -46,13 +53,14 @@ fn plus_minus(value: f64, half: f64) -> String {
     let decimals = decimals(value);
     let text = format!("{half:.decimals$}");
     if half > 0.0 && text.chars().all(|c| c == '0' || c == '.') {
-        return format!("±<{:.decimals$}", 0.1_f64.powi(i32::try_from(decimals).unwrap_or(0)));
+        return format!("±<{}", ["1", "0.1", "0.01", "0.001"][decimals.min(3)]);
     }
     format!("±{text}")
 }
 
 fn decimals(value: f64) -> usize {
     match value.abs() {
+        size if size >= 10_000.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
         _ => 3,
@@ -71,6 +79,8 @@ mod tests {
         assert_eq!(figure(&latency), "137.4 ns ±0.6");
         latency.ci95 = Some([137.43, 137.45]);
         assert_eq!(figure(&latency), "137.4 ns ±<0.1");
+        latency.ci95 = Some([130.0, 190.0]);
+        assert_eq!(figure(&latency), "137.4 ns [130.0…190.0]");
         latency.ci95 = None;
         latency.range = Some([137.0, 138.2]);
         assert_eq!(figure(&latency), "137.4 ns (137.0…138.2)");

@@ -4,6 +4,9 @@ use super::page::{Page, machine_line};
 use crate::style::{clean, paint};
 use memgauge_model::State;
 
+/// Reasons that are told.
+const MOST: usize = 8;
+
 pub fn first(page: &mut Page) {
     let status = &page.report.status;
     let (style, head) = match status.state {
@@ -13,8 +16,11 @@ pub fn first(page: &mut Page) {
     };
     if !head.is_empty() {
         page.line(&paint(style, head));
-        for reason in &status.reasons {
+        for reason in status.reasons.iter().take(MOST) {
             page.line(&paint(style, &format!("  {}", clean(reason))));
+        }
+        if status.reasons.len() > MOST {
+            page.line(&paint(style, &format!("  and {} more: --format json has all", status.reasons.len() - MOST)));
         }
     }
     let tool = &page.report.tool;

@@ -5,7 +5,7 @@ use crate::figure::{scaled, spread, unit, value};
 use crate::style::{clean, paint};
 use crate::table::{Cell, Table};
 use memgauge_model::{Metric, MetricId, units};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of figures for people; others stand as they are in the document.
 const TITLES: [(&str, &str); 17] = [
@@ -78,10 +78,16 @@ pub fn table(page: &mut Page, name: &str) {
     let labels = labels_of(&metrics);
     let shared = |label: &&String| metrics.iter().all(|(_, metric)| metric.labels.get(*label) == metrics[0].1.labels.get(*label));
     let (same, differing): (Vec<_>, Vec<_>) = labels.iter().partition(shared);
-    let conditions = same.iter().filter_map(|key| Some(condition(page, key, metrics[0].1.labels.get(*key)?)));
-    let conditions = conditions.collect::<Vec<_>>().join(" · ");
+    let mut shared = metrics[0].1.labels.clone();
+    shared.retain(|key, _| same.contains(&key));
+    let conditions = conditions(page, &shared);
     page.gap();
     page.labelled(&title(name), &paint(page.style.dim, &conditions));
+    let remarks = &metrics[0].1.remarks;
+    let same_remarks = metrics.len() > 1 && metrics.iter().all(|(_, metric)| metric.remarks == *remarks);
+    if same_remarks && !remarks.is_empty() {
+        page.labelled("", &paint(page.style.dim, &clean(&remarks.join("; "))));
+    }
 
     let shown = unit(&metrics[0].1.unit).0;
     let mut head = differing.iter().map(|label| Cell::left(label.as_str())).collect::<Vec<_>>();
@@ -101,7 +107,7 @@ pub fn table(page: &mut Page, name: &str) {
         row.push(Cell::right(metric.undisturbed.map_or_else(String::new, |value| scaled(metric, value))));
         row.push(Cell::right(metric.best.map_or_else(String::new, |value| scaled(metric, value))));
         row.extend([metric.samples, metric.windows, metric.excluded].map(|count| Cell::right(count.to_string())));
-        row.push(Cell::left(clean(&metric.remarks.join("; "))));
+        row.push(Cell::left(if same_remarks { String::new() } else { clean(&metric.remarks.join("; ")) }));
         table.row(row);
     }
     page.table(&table);
@@ -129,7 +135,7 @@ pub fn rest(page: &mut Page) {
     }
     for (id, metric) in &singles {
         page.show(*id);
-        let conditions = metric.labels.iter().map(|(key, value)| condition(page, key, value)).collect::<Vec<_>>().join(" · ");
+        let conditions = conditions(page, &metric.labels);
         let figure = paint(page.style.figure, &crate::figure::figure(metric));
         let text = format!("{figure}  {}", paint(page.style.dim, &conditions));
         page.labelled(&title(&metric.name), &text);
@@ -163,13 +169,29 @@ pub fn placement(page: &mut Page, name: &str) {
     }
 }
 
-/// A shared condition in words.
+/// Labels in words, in the order in which people look for them.
+pub fn conditions(page: &Page, labels: &BTreeMap<String, String>) -> String {
+    let mut labels = labels.iter().collect::<Vec<_>>();
+    labels.sort_by_key(|(key, _)| place(key));
+    // The scope says what `from` and `to` number.
+    let ends = if labels.iter().any(|(key, value)| *key == "scope" && *value == "cpu") { "CPU" } else { "node" };
+    let words = labels.iter().filter(|(key, _)| *key != "scope").map(|(key, value)| match key.as_str() {
+        "from" | "to" => format!("{key} {ends} {}", clean(value)),
+        _ => condition(page, key, value),
+    });
+    words.collect::<Vec<_>>().join(" · ")
+}
+
+/// A condition in words.
 fn condition(page: &Page, key: &str, value: &str) -> String {
     let text = label(page, key, value);
     match key {
         "order" | "pages" | "mix" | "scope" | "kind" | "method" => text,
         "bytes" => format!("{text} buffer"),
         "stride" => format!("{text} stride"),
+        "percentile" if text == "max" => "slowest".to_owned(),
+        "percentile" => format!("p{text}"),
+        "home" => format!("home node {text}"),
         "cpu" => format!("CPU {text}"),
         "cpus" => format!("CPUs {text}"),
         "threads" if text == "1" => "1 thread".to_owned(),
@@ -182,8 +204,11 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
 
 fn labels_of(metrics: &[(MetricId, &Metric)]) -> Vec<String> {
     let all = metrics.iter().flat_map(|(_, metric)| metric.labels.keys().cloned()).collect::<BTreeSet<_>>();
-    let place = |label: &String| ORDER.iter().position(|known| known == label).unwrap_or(ORDER.len());
     let mut all = all.into_iter().collect::<Vec<_>>();
-    all.sort_by_key(place);
+    all.sort_by_key(|label| place(label));
     all
+}
+
+fn place(label: &str) -> usize {
+    ORDER.iter().position(|known| *known == label).unwrap_or(ORDER.len())
 }

@@ -3,7 +3,7 @@
 use super::figures::{self, title};
 use super::page::Page;
 use crate::figure::{spread, unit, value};
-use crate::style::{clean, paint};
+use crate::style::paint;
 use crate::table::{Cell, Table};
 use memgauge_model::Matrix;
 
@@ -16,8 +16,7 @@ pub fn section(page: &mut Page) {
 
 /// One matrix; a cell that could not be had is `–` and stands among what is not there.
 pub fn matrix_table(page: &mut Page, matrix: &Matrix) {
-    let labels = matrix.labels.iter().map(|(key, value)| format!("{} {}", clean(key), figures::label(page, key, value)));
-    let conditions = labels.collect::<Vec<_>>().join(" · ");
+    let conditions = figures::conditions(page, &matrix.labels);
     page.gap();
     page.labelled(&title(&matrix.name), &paint(page.style.dim, &conditions));
     let mut head = vec![Cell::left(unit(&matrix.unit).0)];

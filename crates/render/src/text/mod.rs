@@ -61,7 +61,7 @@ mod tests {
                          44.0 GB/s ±0.4 read · 45.0 GB/s ±0.5 write-nt · 40.0 GB/s ±0.4 copy-nt  1 thread
         Under load       137.0 ns, flat to 30.0 GB/s · not saturated: reached 43.0 GB/s at 1.39 × idle  ▁▁▂▄  read by 1 load thread
 
-        Latency matrix   order window-random
+        Latency matrix   window-random
           ns              memory of node 0        memory of node 2
           CPUs of node 0             137.5  ±1.4                 –
 
@@ -69,8 +69,8 @@ mod tests {
 
         Verdict          accepted · 1 note · 1 figure not to be had
         Notes            the host moved the CPUs twice
-                         (a…b) is the lowest and the highest round: 3 rounds are too few for an interval
-        Not to be had    Single accesses (order full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
+                         (a…b) is the lowest and the highest value, no interval: 3 rounds are too few for an interval
+        Not to be had    Single accesses (full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
         27.4 s · seed 7 · what the columns mean: docs/reading.md
         ");
     }
@@ -93,8 +93,8 @@ mod tests {
 
         Verdict          accepted · 1 note · 1 figure not to be had
         Notes            the host moved the CPUs twice
-                         (a…b) is the lowest and the highest round: 3 rounds are too few for an interval
-        Not to be had    Single accesses (order full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
+                         (a…b) is the lowest and the highest value, no interval: 3 rounds are too few for an interval
+        Not to be had    Single accesses (full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
         27.4 s · seed 7 · what the columns mean: docs/reading.md
         ");
     }
@@ -119,7 +119,7 @@ mod tests {
 
         TLB cost         11.3 ns ±0.1  full-random
         Clock quantum    10.0 ns ±0.1
-        Latency matrix   137.5 ns ±1.4  from 0 · window-random · to 0
+        Latency matrix   137.5 ns ±1.4  window-random · from node 0 · to node 0
 
         Idle latency     CPU 0 · node 0 · 128 B stride · kept awake
           order          pages           ns  95 %           undisturbed   best  rounds  windows  left out  remarks
@@ -136,15 +136,15 @@ mod tests {
           copy-nt   1               40.0  ±0.4            40.0         39.8  39.2       6      240         2
           copy-nt   2        far    77.0  ±0.8            77.0         76.6  75.5       6      240         2
 
-        Core to core     node · from 0 · to 0 · home 0
+        Core to core     from node 0 · to node 0 · home node 0
           kind  method      ns  95 %  undisturbed  best  rounds  windows  left out
           hitm  chase     22.0  ±0.2         21.9  21.6       6      240         2
           cas   pingpong  41.0  ±0.4         40.8  40.2       6      240         2
 
         Verdict          accepted · 1 note · 1 figure not to be had
         Notes            the host moved the CPUs twice
-                         (a…b) is the lowest and the highest round: 3 rounds are too few for an interval
-        Not to be had    Single accesses (order full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
+                         (a…b) is the lowest and the highest value, no interval: 3 rounds are too few for an interval
+        Not to be had    Single accesses (full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
         27.4 s · seed 7 · what the columns mean: docs/reading.md
         ");
     }
@@ -173,6 +173,16 @@ mod tests {
         }
         assert_eq!(bare + rest, plain(&report));
         assert!(coloured.len() > plain(&report).len());
+    }
+
+    #[test]
+    fn what_is_missing_for_one_reason_is_told_once_and_counted() {
+        let mut report = sample::idle();
+        let again = report.unavailable[0].clone();
+        report.unavailable.push(again);
+        let text = plain(&report);
+        assert!(text.contains("Single accesses (2 figures, the first: full-random): the clock steps by 20 ns"), "{text}");
+        assert!(text.contains("2 figures not to be had"), "{text}");
     }
 
     #[test]

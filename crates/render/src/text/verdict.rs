@@ -1,11 +1,11 @@
 //! The last lines: what it is worth, what should be known, what could not be had.
 
-use super::figures::title;
+use super::figures::{conditions, title};
 use super::page::{Page, count};
 use crate::style::{clean, paint};
 use memgauge_model::{Missing, Severity, State};
 
-/// Beyond this many, missing figures of one reason are only counted in the text; the document has all.
+/// Beyond this many lines, what is missing is only counted in the text; the document has all.
 const MOST: usize = 8;
 
 pub fn last(page: &mut Page) {
@@ -27,7 +27,9 @@ fn verdict(page: &mut Page) {
         State::Rejected => (page.style.bad, "rejected"),
     };
     let mut parts = vec![paint(style, word)];
-    parts.extend(report.status.reasons.iter().map(|reason| clean(reason)));
+    if !report.status.reasons.is_empty() {
+        parts.push(format!("{} at the top", count(report.status.reasons.len(), "reason")));
+    }
     for (number, what) in [(report.notes.len(), "note"), (report.findings.len(), "finding")] {
         if number > 0 {
             parts.push(count(number, what));
@@ -47,7 +49,7 @@ fn notes(page: &mut Page) {
     }
     // The report's own notes are all; ranges are explained where any is on the page.
     for reason in page.range_reasons() {
-        page.labelled(label, &format!("(a…b) is the lowest and the highest round: {}", clean(reason)));
+        page.labelled(label, &format!("(a…b) is the lowest and the highest value, no interval: {}", clean(reason)));
         label = "";
     }
 }
@@ -63,19 +65,33 @@ fn findings(page: &mut Page) {
     }
 }
 
+/// A line for each name and kind of reason, with the first such figure's own words: a machine that is too busy for one
+/// figure is too busy for twenty, and the document has every one.
 fn unavailable(page: &mut Page) {
-    let missing = &page.report.unavailable;
-    for (place, one) in missing.iter().take(MOST).enumerate() {
-        page.labelled(if place == 0 { "Not to be had" } else { "" }, &sentence(one));
+    let mut groups: Vec<Vec<&Missing>> = Vec::new();
+    for missing in &page.report.unavailable {
+        match groups.iter_mut().find(|group| group[0].name == missing.name && group[0].reason == missing.reason) {
+            Some(group) => group.push(missing),
+            None => groups.push(vec![missing]),
+        }
     }
-    if missing.len() > MOST {
-        page.labelled("", &format!("and {} more: --format json has all", missing.len() - MOST));
+    for (place, group) in groups.iter().take(MOST).enumerate() {
+        let text = sentence(page, group[0], group.len());
+        page.labelled(if place == 0 { "Not to be had" } else { "" }, &text);
+    }
+    if groups.len() > MOST {
+        page.labelled("", &format!("and {} more: --format json has all", groups.len() - MOST));
     }
 }
 
-fn sentence(missing: &Missing) -> String {
-    let labels = missing.labels.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ");
-    let what = if labels.is_empty() { title(&missing.name) } else { format!("{} ({labels})", title(&missing.name)) };
+fn sentence(page: &Page, missing: &Missing, times: usize) -> String {
+    let labels = conditions(page, &missing.labels);
+    let labels = match (labels.is_empty(), times) {
+        (true, 1) => String::new(),
+        (true, times) => format!(" ({times} figures)"),
+        (false, 1) => format!(" ({labels})"),
+        (false, times) => format!(" ({times} figures, the first: {labels})"),
+    };
     let remedy = if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
-    clean(&format!("{what}: {}{remedy}", missing.detail))
+    clean(&format!("{}{labels}: {}{remedy}", title(&missing.name), missing.detail))
 }

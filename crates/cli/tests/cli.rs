@@ -1,0 +1,222 @@
+//! The binary as scripts see it: exit codes, one line of error, nothing on stdout beside a result.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use assert_cmd::Command;
+use std::process::{Command as Process, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A measurement that is over soon.
+const SHORT: [&str; 6] = ["idle", "--buffer", "4MiB", "--time", "60ms", "--quiet"];
+
+fn memgauge(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("memgauge").unwrap();
+    command.args(args).env_remove("NO_COLOR").timeout(Duration::from_secs(120));
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    memgauge(args).output().unwrap()
+}
+
+/// Exit 2, nothing on stdout, one line that begins with `line`.
+fn refused(args: &[&str], line: &str) {
+    let output = run(args);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+    assert!(output.stdout.is_empty(), "{args:?} printed a result");
+    assert!(stderr.starts_with(&format!("memgauge: {line}")), "{args:?}: {stderr}");
+    assert_eq!(stderr.matches('\n').count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.contains("; "), "{args:?} names no remedy: {stderr}");
+}
+
+#[test]
+fn what_this_machine_lacks_is_refused_by_name() {
+    refused(&["idle", "--cpu", "999999"], "--cpu 999999: ");
+    refused(&["loaded", "--load-cpus", "999999"], "--load-cpus 999999: ");
+    refused(&["idle", "--node", "999999"], "--node 999999: ");
+    refused(&["idle", "--buffer", "0"], "--buffer 0: ");
+    refused(&["idle", "--buffer", "900TiB"], "--buffer 900TiB: ");
+    let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    refused(&["peak", "--isa", foreign], &format!("--isa {foreign}: "));
+}
+
+#[test]
+fn values_that_cannot_be_read_are_refused() {
+    refused(&["--buffer", "-5"], "--buffer -5: ");
+    refused(&["--buffer", "100MB"], "--buffer 100MB: ");
+    refused(&["--load-cpus", ""], "--load-cpus: ");
+    refused(&["--load-cpus", "0-"], "--load-cpus 0-: ");
+    refused(&["--delays", "0,,1"], "--delays 0,,1: ");
+    refused(&["--time", "5"], "--time 5: ");
+    refused(&["--precision", "0%"], "--precision 0%: ");
+    refused(&["--mix", "reads"], "--mix reads: ");
+    refused(&["--seed", "\u{1b}[31m\n"], "--seed ?[31m?: ");
+    refused(&["--nonsense"], "--nonsense: ");
+    refused(&["nonsense"], "nonsense: ");
+}
+
+#[test]
+fn the_observer_is_no_load() {
+    let allowed = serde_json::from_slice::<serde_json::Value>(&run(&["topology", "--format", "json"]).stdout).unwrap();
+    let cpu = allowed["allowed_cpus"][0].to_string();
+    refused(&["loaded", "--cpu", &cpu, "--load-cpus", &cpu], &format!("--load-cpus {cpu}: "));
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_refused_before_measuring() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("file"), "kept").unwrap();
+    let begun = Instant::now();
+    refused(&["--json", &path("none/a.json")], "--json ");
+    refused(&["--json", folder.path().to_str().unwrap()], "--json ");
+    refused(&["--out", folder.path().to_str().unwrap()], "--out ");
+    refused(&["--out", &path("file")], "--out ");
+    refused(&["--out", "/proc/none"], "--out /proc/none: ");
+    assert!(begun.elapsed() < Duration::from_secs(10), "something was measured");
+    assert_eq!(std::fs::read_to_string(path("file")).unwrap(), "kept");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let version = run(&["--version"]);
+    assert_eq!(version.stdout, format!("memgauge {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
+    for args in [["--help"].as_slice(), &["-h"], &["loaded", "--help"], &["matrix", "--help"]] {
+        let help = run(args);
+        assert!(help.status.success() && help.stderr.is_empty() && help.stdout.len() > 500, "{args:?}");
+    }
+}
+
+#[test]
+fn a_captured_machine_is_read_and_can_only_be_planned_for() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().to_str().unwrap();
+    refused(&["topology", "--root", path], &format!("--root {path}: "));
+    refused(&["idle", "--root", path], &format!("--root {path}: "));
+}
+
+#[test]
+fn a_dry_run_prints_a_plan_and_measures_nothing() {
+    let text = run(&["--dry-run"]);
+    assert!(text.status.success(), "{}", String::from_utf8_lossy(&text.stderr));
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(["Roles", "Memory", "Time"].iter().all(|word| text.contains(word)), "{text}");
+    let plan = run(&["loaded", "--delay", "100", "--seed", "7", "--dry-run", "--format", "json"]);
+    let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).unwrap();
+    assert_eq!((&plan["request"]["seed"], &plan["request"]["given"]["--delay"]), (&7.into(), &"100".into()));
+    assert!(plan["estimate"]["windows_ns"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let mut child = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
+        .args(["topology", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The reading end closes before the program has anything to say.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_one_line() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
+        .arg("topology")
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "memgauge: stdout: no space left on device\n");
+}
+
+/// Tests that measure. Their names put them into the group that runs alone.
+mod real_runs {
+    use super::*;
+    use serde_json::Value;
+
+    fn document(args: &[&str]) -> Value {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    #[test]
+    fn real_two_runs_differ_in_their_last_digits() {
+        let args = [SHORT.as_slice(), &["--seed", "7", "--format", "json"]].concat();
+        let [one, two] = [document(&args), document(&args)];
+        assert_eq!(one["schema"], "memgauge-result/1");
+        assert_eq!(one["command"]["seed"], 7);
+        assert_eq!(one["command"]["argv"][0], "idle");
+        let values = |document: &Value| {
+            let metrics = document["metrics"].as_array().unwrap();
+            metrics
+                .iter()
+                .filter(|metric| metric["unit"] == "ns")
+                .map(|metric| metric["value"].as_f64().unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert!(!values(&one).is_empty());
+        assert_ne!(values(&one), values(&two));
+    }
+
+    #[test]
+    fn real_outputs_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let read = |name: &str| serde_json::from_slice::<Value>(&std::fs::read(path(name)).unwrap()).unwrap();
+        let outputs = ["--json", &path("a.json"), "--out", &path("out"), "--raw", "--no-bundle"];
+        let text = run(&[SHORT.as_slice(), &outputs].concat());
+        assert!(String::from_utf8(text.stdout).unwrap().contains("Verdict"));
+        assert_eq!(read("a.json"), read("out/report.json"));
+        assert_eq!(read("a.json")["raw"], read("out/record.json")["run"]["points"]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn real_a_full_disk_is_one_line_and_the_text_stands() {
+        let output = run(&[SHORT.as_slice(), &["--json", "/dev/full"]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!output.stdout.is_empty());
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "memgauge: --json /dev/full: no space left on device\n");
+    }
+
+    #[test]
+    fn real_the_first_signal_ends_it_within_a_second_with_what_there_is() {
+        for (signal, number) in [("INT", 130), ("TERM", 143)] {
+            let child = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
+                .args(["idle", "--buffer", "4MiB", "--time", "60s", "--format", "json"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            // Long enough to be measuring, whatever the machine.
+            std::thread::sleep(Duration::from_millis(1500));
+            let kill = Process::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
+            assert!(kill.success());
+            let sent = Instant::now();
+            let output = child.wait_with_output().unwrap();
+            assert!(sent.elapsed() < Duration::from_secs(1), "took {:?}", sent.elapsed());
+            assert_eq!(output.status.code(), Some(number), "{}", String::from_utf8_lossy(&output.stderr));
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_ne!(document["status"]["state"], "complete");
+        }
+    }
+
+    #[test]
+    fn real_strict_fails_on_a_rejected_result_only() {
+        let cpu = document(&["topology", "--format", "json"])["allowed_cpus"][0].to_string();
+        // A load on the observer's own core is rejected whatever comes out.
+        let load =
+            ["loaded", "--cpu", &cpu, "--load-cpus", &cpu, "--share-core", "--buffer", "1MiB", "--time", "60ms", "--delay", "0"];
+        let text = run(&load);
+        assert_eq!(text.status.code(), Some(0), "{}", String::from_utf8_lossy(&text.stderr));
+        assert!(text.stdout.starts_with(b"! REJECTED"), "{}", String::from_utf8_lossy(&text.stdout));
+        assert_eq!(run(&[load.as_slice(), &["--strict"]].concat()).status.code(), Some(3));
+    }
+}
