@@ -72,9 +72,9 @@ impl Cgroups {
     /// The nearest ancestor that states a list: in v2 a group without the controller has no file, an empty one inherits.
     fn set(&self, files: &Files<'_>, what: &str, all: &CpuList) -> Option<CpuList> {
         let hierarchy = self.cpuset.as_ref()?;
-        let names = if hierarchy.v2 { [".effective", ""] } else { ["", ".effective"] };
+        let suffixes: &[&str] = if hierarchy.v2 { &[".effective", ""] } else { &[""] };
         hierarchy.folders.iter().find_map(|folder| {
-            names.iter().find_map(|suffix| {
+            suffixes.iter().find_map(|suffix| {
                 let path = format!("{folder}/{}{what}{suffix}", hierarchy.prefix);
                 let ranges = list::ranges(&files.text(&path).ok()?)?;
                 (ranges.count() > 0).then(|| ranges.within(all))

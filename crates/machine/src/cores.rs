@@ -39,7 +39,7 @@ pub(crate) fn read(files: &Files<'_>, online: &CpuList, notes: &mut Vec<String>)
     Cores {
         cores,
         packages: packages.or(id_packages).unwrap_or_default(),
-        dies: sets(files, online, &DIE).unwrap_or_default(),
+        dies: dies(files, online),
         clusters: clusters(files, online),
     }
 }
@@ -68,6 +68,12 @@ fn one_set(files: &Files<'_>, cpu: u32, online: &CpuList, names: &Names) -> Opti
         let path = format!("{CPU}/cpu{cpu}/topology/{name}");
         files.mask(&path, online).or_else(|| files.list(&format!("{path}_list"), online)).filter(|set| set.contains(cpu))
     })
+}
+
+/// Dies, which kernels tell from 5.2 on: of the first CPU, or of none.
+fn dies(files: &Files<'_>, online: &CpuList) -> Vec<CpuList> {
+    let told = online.first().is_some_and(|first| one_set(files, first, online, &DIE).is_some());
+    if told { sets(files, online, &DIE).unwrap_or_default() } else { Vec::new() }
 }
 
 /// Older kernels call the two cores of an AMD compute unit threads of one; their core ids tell them apart.

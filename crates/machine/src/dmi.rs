@@ -167,8 +167,9 @@ fn channel_end(text: &str) -> Option<usize> {
     let id = &after[gap..];
     let digits = id.bytes().take_while(u8::is_ascii_digit).count();
     let letter = usize::from(digits == 0 && id.bytes().next().is_some_and(|b| b.is_ascii_uppercase()));
-    // One letter only: `CHANNELS` or `CHANNEL DIMM` names none.
-    let lone = letter == 1 && !id.as_bytes().get(1).is_some_and(u8::is_ascii_uppercase);
+    // One letter only, and no plural: `CHANNEL DIMM` and `CHANNELS` name none.
+    let plural = gap == 0 && id.starts_with('S');
+    let lone = letter == 1 && !plural && !id.as_bytes().get(1).is_some_and(u8::is_ascii_uppercase);
     let length = if lone { 1 } else { digits };
     (length > 0).then_some(start + gap + length)
 }
@@ -184,4 +185,55 @@ fn theoretical(channels: &BTreeMap<String, Vec<&Dimm>>) -> Result<f64, String> {
         Ok(f64::from(speed) * 1e6 * f64::from(width) / 8.0)
     };
     channels.values().map(one).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(bank: &str, locator: &str, mts: Option<u32>) -> Dimm {
+        Dimm {
+            locator: locator.to_owned(),
+            bank: bank.to_owned(),
+            size: 1 << 34,
+            kind: "DDR5".to_owned(),
+            rated_mts: Some(5600),
+            configured_mts: mts,
+            data_bits: Some(64),
+            ranks: None,
+            part: String::new(),
+        }
+    }
+
+    #[test]
+    fn channels_of_several_makers() {
+        let amd =
+            [("P0 CHANNEL A", "DIMM 0"), ("P0 CHANNEL A", "DIMM 1"), ("P0 CHANNEL B", "DIMM 0"), ("P1 CHANNEL A", "DIMM 0")];
+        let intel = [("NODE 1", "CPU0_Channel0_Dimm0"), ("NODE 2", "CPU0_Channel1_Dimm0"), ("NODE 1", "CPU1_Channel0_Dimm0")];
+        let laptop = [("BANK 0", "Controller0-ChannelA-DIMM0"), ("BANK 0", "Controller1-ChannelA-DIMM0")];
+        // Which socket a channel belongs to may stand in the other string.
+        let split = [("CHANNEL A", "PROC 1 DIMM 1"), ("CHANNEL A", "PROC 2 DIMM 1")];
+        for (locators, want) in [(&amd[..], 3), (&intel[..], 3), (&laptop[..], 2), (&split[..], 2)] {
+            let modules: Vec<Dimm> = locators.iter().map(|(bank, locator)| module(bank, locator, Some(4800))).collect();
+            assert_eq!(channels(&modules).map(|channels| channels.len()), Ok(want), "{locators:?}");
+        }
+        // Two sockets' channels of one name are two, but nothing here says which modules are mates.
+        let merged = [module("CHANNEL A", "P1_A1", None), module("CHANNEL A", "P2_A1", None)];
+        assert!(channels(&merged).is_err());
+    }
+
+    #[test]
+    fn the_slowest_module_sets_a_channels_clock() {
+        let modules = [module("CHANNEL 0", "DIMM 0", Some(4800)), module("CHANNEL 0", "DIMM 1", Some(4400))];
+        assert_eq!(channels(&modules).and_then(|channels| theoretical(&channels)), Ok(4400e6 * 8.0));
+        let silent = [module("CHANNEL 0", "DIMM 0", Some(4800)), module("CHANNEL 0", "DIMM 1", None)];
+        assert!(channels(&silent).and_then(|channels| theoretical(&channels)).is_err(), "a rated speed is no configured one");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_table_is_read_to_its_end(table in proptest::collection::vec(0_u8..20, 0..400)) {
+            proptest::prop_assert!(smbios::structures(&table).filter_map(super::module).count() <= table.len() / 6);
+        }
+    }
 }

@@ -65,7 +65,7 @@ impl<'r> Files<'r> {
     /// The first `cap` bytes of a file.
     pub(crate) fn bytes(&self, path: &str, cap: u64) -> Result<Vec<u8>, Miss> {
         let full = self.locate(path)?;
-        let mut bytes = Vec::with_capacity(256);
+        let mut bytes = Vec::with_capacity(4096.min(cap as usize));
         let file = File::open(full).map_err(|e| miss(&e))?;
         file.take(cap).read_to_end(&mut bytes).map_err(|e| miss(&e))?;
         Ok(bytes)
@@ -77,7 +77,8 @@ impl<'r> Files<'r> {
         let is_text = |b: &u8| *b != 0 && !b.is_ascii_whitespace();
         let from = bytes.iter().position(is_text).unwrap_or(bytes.len());
         let to = bytes.iter().rposition(is_text).map_or(from, |last| last + 1);
-        Ok(String::from_utf8_lossy(&bytes[from..to]).into_owned())
+        let text = &bytes[from..to];
+        Ok(std::str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text).into_owned(), str::to_owned))
     }
 
     /// A text.

@@ -80,7 +80,7 @@ pub fn read(root: &Root) -> Result<Machine, ReadError> {
         packages: cores.packages,
         dies: cores.dies,
         clusters: cores.clusters,
-        memory: memory::read(&files, &system, &cpu.architecture, &mut notes),
+        memory: memory::read(&files, &system, &nodes, &cpu.architecture, &mut notes),
         dimms: dmi::read(&files),
         platform: platform::read(&files, &info, &cpu, &cgroups, &allowed),
         power: power::read(&files, &policies, &online),

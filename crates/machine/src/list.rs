@@ -70,22 +70,29 @@ fn id(text: &str) -> Option<u32> {
 
 /// A mask of 32-bit words in hex, the highest first, such as `00000000,0000ffff`; a lone word may be longer or begin with `0x`.
 pub(crate) fn mask(text: &str) -> Option<Ranges> {
+    let digits = text.trim().trim_start_matches("0x").as_bytes();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
-    let mut base = 0_u32;
-    for word in text.trim().rsplit(',') {
-        let digits = word.trim().trim_start_matches("0x");
-        if digits.is_empty() {
+    // The first bit of the word, and of the digit. Masks of large machines are kilobytes of `0`, and one is read for each CPU.
+    let (mut word, mut bit) = (0_u32, 0_u32);
+    for byte in digits.iter().rev() {
+        match byte {
+            b'0' => bit += 4,
+            b',' if bit == word => return None,
+            b',' => {
+                word = bit.max(word + 32);
+                bit = word;
+            }
+            _ => {
+                let nibble = char::from(*byte).to_digit(16)?;
+                pairs.extend((0..4).filter(|i| nibble >> i & 1 == 1).map(|i| (bit + i, bit + i)));
+                bit += 4;
+            }
+        }
+        if bit > LARGEST {
             return None;
         }
-        let mut bit = base;
-        for digit in digits.bytes().rev() {
-            let nibble = char::from(digit).to_digit(16)?;
-            pairs.extend((0..4).filter(|i| nibble >> i & 1 == 1).map(|i| (bit + i, bit + i)));
-            bit = bit.checked_add(4).filter(|bit| *bit <= LARGEST)?;
-        }
-        base = bit.max(base + 32);
     }
-    Some(Ranges::from_pairs(pairs))
+    (bit > word).then(|| Ranges::from_pairs(pairs))
 }
 
 #[cfg(test)]
@@ -116,7 +123,7 @@ mod tests {
         assert_eq!(bits("8000000000000001"), Some(vec![0, 63]));
         assert_eq!(bits("1,0"), Some(vec![32]));
         assert_eq!(bits("00"), Some(vec![]));
-        for text in ["", "xyz", "1,,1", "-1"] {
+        for text in ["", "xyz", "1,,1", "-1", ",1", "1,", "0x"] {
             assert_eq!(bits(text), None, "{text:?}");
         }
     }

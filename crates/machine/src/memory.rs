@@ -2,7 +2,7 @@
 
 use crate::files::Files;
 use crate::meminfo::Meminfo;
-use memgauge_model::{Avail, HugePool, Reason, SystemMemory};
+use memgauge_model::{Avail, HugePool, Node, Reason, SystemMemory};
 use std::collections::BTreeMap;
 
 /// The machine's huge-page pools.
@@ -11,15 +11,25 @@ pub(crate) const HUGE_PAGES: &str = "sys/kernel/mm/hugepages";
 const THP: &str = "sys/kernel/mm/transparent_hugepage";
 
 /// Reads it.
-pub(crate) fn read(files: &Files<'_>, system: &Meminfo, architecture: &str, notes: &mut Vec<String>) -> SystemMemory {
+pub(crate) fn read(
+    files: &Files<'_>,
+    system: &Meminfo,
+    nodes: &[Node],
+    architecture: &str,
+    notes: &mut Vec<String>,
+) -> SystemMemory {
     let swap = system.bytes("SwapTotal").unwrap_or(0);
-    let total = system.bytes("MemTotal").unwrap_or_else(|| {
-        notes.push("memory: /proc/meminfo tells no MemTotal".to_owned());
-        0
-    });
+    let sum = |of: fn(&Node) -> u64| nodes.iter().map(of).fold(0, u64::saturating_add);
+    let total = system.bytes("MemTotal");
+    if total.is_none() {
+        notes.push("memory: /proc/meminfo tells no MemTotal; the nodes' sums stand in".to_owned());
+    }
+    if damon_runs(files) {
+        notes.push("memory: DAMON watches pages, which costs TLB entries and time".to_owned());
+    }
     SystemMemory {
-        total_bytes: total,
-        available_bytes: system.available(),
+        total_bytes: total.unwrap_or_else(|| sum(|node| node.memory_bytes)),
+        available_bytes: if total.is_some() { system.available() } else { sum(|node| node.available_bytes) },
         page_bytes: page_bytes(files, system, architecture, notes),
         thp: chosen(files, &format!("{THP}/enabled")),
         thp_defrag: chosen(files, &format!("{THP}/defrag")),
@@ -33,6 +43,12 @@ pub(crate) fn read(files: &Files<'_>, system: &Meminfo, architecture: &str, note
         overcommit: files.figure("proc/sys/vm/overcommit_memory"),
         ksm: files.figure("sys/kernel/mm/ksm/run"),
     }
+}
+
+/// Is one of DAMON's threads switched on?
+fn damon_runs(files: &Files<'_>) -> bool {
+    let folder = "sys/kernel/mm/damon/admin/kdamonds";
+    files.numbered(folder, "").iter().any(|n| files.text(&format!("{folder}/{n}/state")).is_ok_and(|state| state == "on"))
 }
 
 /// Pools by page size: `hugepages-2048kB/{nr,free}_hugepages`.

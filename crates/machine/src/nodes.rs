@@ -24,6 +24,7 @@ pub(crate) fn read(files: &Files<'_>, online: &CpuList, system: &Meminfo, notes:
     }
     if let [only] = &mut nodes[..]
         && only.cpus == *online
+        && system.bytes("MemTotal").is_some()
     {
         only.available_bytes = system.available();
     }

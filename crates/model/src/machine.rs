@@ -72,8 +72,9 @@ pub struct Node {
     pub memory_bytes: u64,
     /// Free memory of the node as the kernel says, bytes.
     pub free_bytes: u64,
-    /// What can be had at present, bytes: free plus reclaimable, without ZONE_MOVABLE where it can't be had; where the
-    /// kernel initialises memory lazily and the node figure is far below /proc/meminfo's, the latter's share.
+    /// What can be had at present, bytes: free plus file pages and slab that the kernel would give up; on a one-node machine
+    /// /proc/meminfo's MemAvailable. Where the kernel initialises memory lazily and the nodes count far less than
+    /// /proc/meminfo, the missing part too, shared out by the bytes that each node spans.
     pub available_bytes: u64,
     /// `DRAM`, `HBM`, `NVM`, `CXL`…, where known; empty where not.
     pub subtype: String,
