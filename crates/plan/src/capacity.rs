@@ -50,6 +50,16 @@ pub(crate) enum Shortage {
     Other { needed: u64, what: String },
 }
 
+impl Shortage {
+    /// How much is needed; pages of a pool before bytes.
+    pub fn needed(&self) -> (bool, u64) {
+        match self {
+            Self::Pool { needed, .. } => (true, *needed),
+            Self::Other { needed, .. } => (false, *needed),
+        }
+    }
+}
+
 impl Limits {
     /// Part of what is free stays untouched, so that nobody is killed for want of memory: a tenth, at least 512 MiB, though
     /// on small machines not more than a quarter.

@@ -51,7 +51,9 @@ pub(crate) fn fit(draft: &Draft) -> Result<Sized, Refusal> {
     let demands = demands(draft);
     let short = |scale: Scale| {
         let arenas = arenas(draft, scale);
-        demands.iter().find_map(|demand| limits.shortage(&Load::of(demand.iter().map(|id| &arenas[*id]))))
+        let shortages = demands.iter().filter_map(|demand| limits.shortage(&Load::of(demand.iter().map(|id| &arenas[*id]))));
+        // The worst of all, or the next call would be refused again.
+        shortages.max_by_key(Shortage::needed)
     };
     let (scale, notes) = match draft.request.buffer {
         Some(asked) => {

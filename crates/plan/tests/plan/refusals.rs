@@ -152,7 +152,7 @@ fn buffers() {
         &in_cgroup(two_cpus(), 512 * MIB),
         What::Idle,
         &[],
-        "buffers of twice the last-level cache need 616.3 MiB in all, more than the cgroup leaves (512 MiB); use --buffer 443 MiB \
+        "buffers of twice the last-level cache need 617.4 MiB in all, more than the cgroup leaves (512 MiB); use --buffer 443 MiB \
          or less (caches then hold part of it), or free some memory, or use fewer threads (--load-cpus, --smt one)",
     );
     check(
@@ -176,6 +176,14 @@ fn pages() {
         What::Idle,
         &[("--pages", "2m"), ("--buffer", "64MiB")],
         "--pages 2m: needs 32 free 2 MiB pages on node 0, 10 are free; reserve them: echo 32 > \
+         /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
+    );
+    // As many as the largest point needs: both threads' three arrays.
+    check(
+        &two_cpus().pool(0, 2 * MIB, 10),
+        What::All,
+        &[("--pages", "2m"), ("--buffer", "64MiB")],
+        "--pages 2m: needs 200 free 2 MiB pages on node 0, 10 are free; reserve them: echo 200 > \
          /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
     );
     check(
