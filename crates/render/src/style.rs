@@ -42,7 +42,7 @@ impl Style {
 
 /// `text` in `style`.
 pub fn paint(style: Ansi, text: &str) -> String {
-    format!("{style}{text}{style:#}")
+    if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
 }
 
 /// Text from files and command lines, made harmless to terminals and to line-based readers.
