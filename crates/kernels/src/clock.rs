@@ -1,6 +1,7 @@
 //! The clock around a measured region: fenced counter reads, with the counter's
 //! own quantum and cost.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::arch;
 
 /// [`Stamp::cpu`] where the counter read does not tell the CPU.
@@ -242,10 +243,22 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// The best clock that tests can have anywhere.
+#[cfg(test)]
+pub(crate) fn for_tests() -> Clock {
+    Clock::tsc().or(Clock::cntvct()).unwrap_or(Clock::from_fn(tests::nanos, 1e9))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Clock, quantum};
+    use std::sync::OnceLock;
     use std::time::Instant;
+
+    pub(super) fn nanos() -> u64 {
+        static EPOCH: OnceLock<Instant> = OnceLock::new();
+        EPOCH.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
 
     #[test]
     fn quantum_of_fast_coarse_and_still_counters() {
@@ -259,10 +272,6 @@ mod tests {
 
     #[test]
     fn every_clock_is_monotonic_and_calibrates() {
-        fn nanos() -> u64 {
-            static EPOCH: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-            EPOCH.get_or_init(Instant::now).elapsed().as_nanos() as u64
-        }
         let all = [Clock::tsc(), Clock::cntvct(), Some(Clock::from_fn(nanos, 1e9))];
         for clock in all.into_iter().flatten() {
             let first = clock.start();

@@ -11,19 +11,21 @@ pub const FIRST_WORD: u64 = 0x3ff0_0000_0000_0000;
 /// No two lines are equal and none is zero, so neither the shared zero page,
 /// nor same-page merging, nor a compressing memory controller can serve a read.
 pub fn fill(memory: &mut [u8]) {
-    for (i, word) in memory.chunks_mut(8).enumerate() {
-        let value = FIRST_WORD | (i as u64 & 0x000f_ffff_ffff_ffff);
-        word.copy_from_slice(&value.to_ne_bytes()[..word.len()]);
+    let word = |i: usize| (FIRST_WORD | (i as u64 & 0x000f_ffff_ffff_ffff)).to_ne_bytes();
+    let (words, tail) = memory.as_chunks_mut::<8>();
+    for (i, to) in words.iter_mut().enumerate() {
+        *to = word(i);
     }
+    let last = word(words.len());
+    tail.copy_from_slice(&last[..tail.len()]);
 }
 
-/// Writes one word in every `page` bytes: the cheapest first touch.
+/// Writes one non-zero byte in every `page` bytes: the cheapest first touch.
 ///
-/// A `page` of 0 touches the first word only.
+/// A `page` of 0 touches the first byte only.
 pub fn touch_pages(memory: &mut [u8], page: usize) {
     let page = if page == 0 { memory.len().max(1) } else { page };
     for (i, byte) in memory.iter_mut().step_by(page).enumerate() {
-        // Volatile-free is enough: the slice escapes to the caller.
         *byte = (i as u8) | 1;
     }
 }

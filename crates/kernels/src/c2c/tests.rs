@@ -1,7 +1,7 @@
 use std::thread;
 
 use super::{C2cError, Line, PingOp, PingPong, WINDOW_STRIDE, Window};
-use crate::clock::Clock;
+use crate::clock::for_tests as clock;
 use crate::rng::Rng;
 
 #[repr(align(64))]
@@ -11,11 +11,6 @@ struct Node([u8; 128]);
 fn memory(nodes: &mut [Node]) -> &mut [u8] {
     // SAFETY: nodes are arrays of bytes without padding.
     unsafe { std::slice::from_raw_parts_mut(nodes.as_mut_ptr().cast(), nodes.len() * 128) }
-}
-
-fn clock() -> Clock {
-    let still = Clock::from_fn(|| 0, 1.0);
-    Clock::tsc().or(Clock::cntvct()).unwrap_or(still)
 }
 
 /// Far beyond any descheduling, yet no hang.

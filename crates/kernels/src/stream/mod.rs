@@ -124,12 +124,15 @@ impl Kernel {
 fn body(op: Op, lines: Lines, walk: Walk, isa: Isa, checked: bool) -> Option<Loop> {
     let random = walk != Walk::Sequential;
     match isa {
-        // Volatile reads are consumed anyway.
+        // It always checks: volatile reads are consumed anyway.
         Isa::Portable => portable::find(op, lines, random),
         #[cfg(target_arch = "x86_64")]
         Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => x86::find(op, lines, random, checked, isa),
         #[cfg(target_arch = "aarch64")]
         Isa::Neon => Some(neon::find(op, lines, random, checked)),
-        _ => None,
+        _ => {
+            let _ = checked;
+            None
+        }
     }
 }
