@@ -44,11 +44,17 @@ mod tests {
             f();
             start.elapsed()
         };
-        (0..50).map(time).min().unwrap_or_default()
+        (0..20).map(time).min().unwrap_or_default()
     }
 
-    /// 2n adds take twice n, and remainders count: 64·(n + 127) and 64·n differ
-    /// by as much as 64·127.
+    /// The clock of a shared core moves: any of ten tries may tell.
+    fn some_try(what: &str, range: std::ops::Range<f64>, measure: impl Fn() -> f64) {
+        let tries: Vec<f64> = (0..10).map(|_| measure()).collect();
+        assert!(tries.iter().any(|t| range.contains(t)), "{what}: {tries:?}");
+    }
+
+    /// 2n adds take twice n, and a remainder takes its share: 127 adds more are a
+    /// tenth of 1280 more.
     #[test]
     fn time_is_proportional_to_the_adds() {
         let time = |n: u64, times: u64| {
@@ -58,21 +64,22 @@ mod tests {
             })
             .as_secs_f64()
         };
-        let twice = time(200_000, 1) / time(100_000, 1);
-        assert!((1.8..2.2).contains(&twice), "{twice}");
-        let (none, most, whole) = (time(1280, 64), time(1280 + 127, 64), time(1280 * 2, 64));
-        let share = (most - none) / (whole - none);
-        assert!((0.05..0.16).contains(&share), "127 of 1280 more: {share}");
+        some_try("twice as many", 1.95..2.05, || time(200_000, 1) / time(100_000, 1));
+        some_try("127 of 1280 more", 0.08..0.13, || {
+            let none = time(1280, 64);
+            (time(1280 + 127, 64) - none) / (time(2 * 1280, 64) - none)
+        });
     }
 
     /// Eight chains run side by side: the adds of one iteration, one after another,
     /// would take at least as long.
     #[test]
     fn eight_chains_overlap() {
-        let side_by_side = best(|| eight_chains(black_box(2_000))).as_secs_f64();
-        let in_turn = best(|| dependent_adds(black_box(2_000 * super::ADDS_PER_ITERATION)));
-        let gain = in_turn.as_secs_f64() / side_by_side;
-        assert!((1.5..9.0).contains(&gain), "{gain}");
+        some_try("gain", 1.5..9.0, || {
+            let side_by_side = best(|| eight_chains(black_box(2_000)));
+            let in_turn = best(|| dependent_adds(black_box(2_000 * super::ADDS_PER_ITERATION)));
+            in_turn.as_secs_f64() / side_by_side.as_secs_f64()
+        });
         eight_chains(0);
     }
 }

@@ -14,8 +14,12 @@ pub(crate) fn dependent_adds(n: u64, seed: u64) -> u64 {
             x ^= k;
         }
     }
-    for i in 0..n % 32 {
-        x = if i % 2 == 0 { x.wrapping_add(k) } else { x ^ k };
+    for _ in 0..n % 32 / 2 {
+        x = x.wrapping_add(k);
+        x ^= k;
+    }
+    if n % 2 == 1 {
+        x = x.wrapping_add(k);
     }
     x
 }
