@@ -1,5 +1,6 @@
 //! The document while it is being written: figures, gaps, notes, and what speaks against it.
 
+use crate::rounds::{Series, by_frequency};
 use memgauge_model::{Metric, MetricId, Missing, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,29 @@ pub(crate) struct Draft {
     /// Cause → figures that it spoils, in order of appearance. An empty list: it spoils the run.
     against: Vec<(String, Vec<String>)>,
     partial: Vec<String>,
+    disturbed: Disturbed,
+}
+
+/// Figures of which too many windows were disturbed. One noisy host spoils all alike: they share one line.
+#[derive(Debug, Default)]
+struct Disturbed {
+    figures: BTreeSet<String>,
+    /// Its name, its disturbed windows, all its windows.
+    worst: Option<(String, u32, u32)>,
+    seen: BTreeMap<&'static str, u32>,
+}
+
+impl Disturbed {
+    fn reason(&self) -> Option<String> {
+        let (worst, excluded, windows) = self.worst.as_ref()?;
+        let kinds = by_frequency(&self.seen);
+        Some(match self.figures.len() {
+            1 => format!("{worst}: {excluded} of {windows} windows disturbed: {kinds}"),
+            many => {
+                format!("{many} figures have too many disturbed windows: {kinds} (the worst: {worst}, {excluded} of {windows})")
+            }
+        })
+    }
 }
 
 impl Draft {
@@ -52,6 +76,21 @@ impl Draft {
         }
     }
 
+    /// Too many windows of `figure` were disturbed.
+    pub fn disturbed(&mut self, series: &Series, figure: &str) {
+        let Disturbed { figures, worst, seen } = &mut self.disturbed;
+        if !figures.insert(figure.to_owned()) {
+            return;
+        }
+        series.seen.iter().for_each(|(kind, count)| *seen.entry(kind).or_default() += count);
+        let (excluded, windows) = (series.excluded, series.excluded + series.windows);
+        let worse =
+            |(_, bad, all): &(String, u32, u32)| u64::from(excluded) * u64::from(*all) > u64::from(*bad) * u64::from(windows);
+        if worst.as_ref().is_none_or(worse) {
+            *worst = Some((figure.to_owned(), excluded, windows));
+        }
+    }
+
     /// The whole run can't be relied on because of `cause`.
     pub fn reject_run(&mut self, cause: impl Into<String>) {
         let cause = cause.into();
@@ -67,7 +106,8 @@ impl Draft {
 
     /// Reasons against it, and reasons for which it is partial: one line each.
     pub fn reasons(&self) -> (Vec<String>, Vec<String>) {
-        (self.against.iter().map(|(cause, figures)| reason(cause, figures)).collect(), self.partial.clone())
+        let against = self.against.iter().map(|(cause, figures)| reason(cause, figures));
+        (self.disturbed.reason().into_iter().chain(against).collect(), self.partial.clone())
     }
 }
 

@@ -184,6 +184,7 @@ impl<'a> Writer<'a> {
 /// A metric without its circumstances.
 pub(crate) fn assemble(name: &str, unit: &str, labels: &Labels, series: &Series, estimate: Estimate) -> Metric {
     let within = estimate.within_allocation.then(|| "within_allocation".to_owned());
+    let disturbed = series.only_disturbed.then(|| "every window was disturbed: this is what they show".to_owned());
     Metric {
         name: name.to_owned(),
         unit: unit.to_owned(),
@@ -199,7 +200,7 @@ pub(crate) fn assemble(name: &str, unit: &str, labels: &Labels, series: &Series,
         windows: series.windows,
         excluded: series.excluded,
         placement: None,
-        remarks: within.into_iter().collect(),
+        remarks: within.into_iter().chain(disturbed).collect(),
     }
 }
 
@@ -221,7 +222,7 @@ pub(crate) fn circumstances(case: &Case<'_>, point: PointId, title: &str, metric
 /// Rejects a figure of which too many windows were disturbed.
 pub(crate) fn reject_disturbed(case: &Case<'_>, series: &Series, title: &str, draft: &mut Draft) {
     if series.excluded_share() > case.record.plan.windows.limits.excluded_share {
-        draft.reject(series.disturbances(), title);
+        draft.disturbed(series, title);
     }
 }
 

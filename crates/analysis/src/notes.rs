@@ -86,10 +86,9 @@ fn events(record: &Record, draft: &mut Draft) {
             EventKind::PointFailed { point, reason } if record.run.points.get(*point).is_some_and(|p| !p.rounds.is_empty()) => {
                 draft.note(format!("a round of one figure failed: {reason}"));
             }
-            EventKind::Stalled { cpu, .. } => draft.note(format!("the worker on CPU {cpu} did not answer in time")),
-            EventKind::SharedCore { cpu, sibling } => {
+            EventKind::OutOfTime { rounds } => {
                 draft.note(format!(
-                    "CPU {sibling} shares a core with CPU {cpu}, though the topology hides it: taken out of the loads"
+                    "{rounds} rounds took longer than the whole run may: figures carry ranges; measure on a quieter machine"
                 ));
             }
             _ => {}
@@ -98,6 +97,10 @@ fn events(record: &Record, draft: &mut Draft) {
     let moved = events().filter(|what| matches!(what, EventKind::ClassChanged { .. })).count();
     if moved > 0 {
         draft.note(format!("the host moved the CPUs {}; those blocks were repeated", times(moved)));
+    }
+    for probe in record.machine.sharing_probes.iter().filter(|probe| probe.shared) {
+        let (a, b) = probe.pair;
+        draft.note(format!("CPUs {a} and {b} share a core, which the topology hides: treated as one"));
     }
     shortened(record, draft);
 }

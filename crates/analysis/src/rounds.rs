@@ -64,6 +64,8 @@ pub(crate) struct Series {
     pub excluded: u32,
     /// Of those, how many by reason.
     pub seen: BTreeMap<&'static str, u32>,
+    /// No window was undisturbed: the values are those of disturbed ones, and the figure is rejected.
+    pub only_disturbed: bool,
 }
 
 impl Series {
@@ -75,17 +77,26 @@ impl Series {
         value: impl Fn(&Window) -> Option<f64>,
     ) -> Self {
         let mut series = Self::default();
+        let mut disturbed = Vec::new();
         for block in blocks {
-            let mut counted = Vec::new();
+            let (mut counted, mut all) = (Vec::new(), Vec::new());
             for window in &block.windows {
                 let value = value(window).filter(|value| value.is_finite() && *value > 0.0);
                 series.best = best(quantity, series.best, value);
+                all.extend(value);
                 match value.filter(|_| window.undisturbed(limits)) {
                     Some(value) => counted.push(value),
                     None => series.exclude(window, limits),
                 }
             }
             series.round(block.round, quantity, counted);
+            disturbed.push((block.round, all));
+        }
+        // A rejected figure is shown: better a marked one than none where no window was left alone.
+        if series.samples.is_empty() {
+            disturbed.into_iter().for_each(|(round, all)| series.round(round, quantity, all));
+            series.only_disturbed = !series.samples.is_empty();
+            series.windows = 0;
         }
         series
     }
@@ -120,10 +131,7 @@ impl Series {
 
     /// `34 of 100 windows disturbed: waited for its CPU 30, core clock moved 5`; the most frequent first.
     pub fn disturbances(&self) -> String {
-        let mut kinds: Vec<(&str, u32)> = self.seen.iter().map(|(kind, count)| (*kind, *count)).collect();
-        kinds.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        let kinds = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect::<Vec<_>>().join(", ");
-        format!("{} of {} windows disturbed: {kinds}", self.excluded, self.windows + self.excluded)
+        format!("{} of {} windows disturbed: {}", self.excluded, self.windows + self.excluded, by_frequency(&self.seen))
     }
 
     /// Values over rounds.
@@ -236,6 +244,13 @@ pub(crate) fn paired(
     let samples: Vec<Sample> = pairs.map(|(round, a, b)| Sample { round, typical: value(a, b), undisturbed: None }).collect();
     let ends = a.span().zip(b.span()).filter(|_| samples.len() == 1).map(|(a, b)| spread(a, b));
     Series { samples, ends, windows: a.windows + b.windows, excluded: a.excluded + b.excluded, ..Series::default() }
+}
+
+/// `waited for its CPU 30, core clock moved 5`; the most frequent first.
+pub(crate) fn by_frequency(seen: &BTreeMap<&'static str, u32>) -> String {
+    let mut kinds: Vec<(&str, u32)> = seen.iter().map(|(kind, count)| (*kind, *count)).collect();
+    kinds.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 fn best(quantity: Quantity, so_far: Option<f64>, value: Option<f64>) -> Option<f64> {

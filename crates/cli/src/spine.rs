@@ -53,9 +53,14 @@ fn measure(call: &Call) -> Result<u8, Trouble> {
     if turn.waited {
         // The other run held memory, by which this one's buffers would be sized.
         machine = self::machine(call)?;
+    }
+    let source = machine.platform.clocksource.known().map(String::as_str);
+    let hardware = Hardware::new(source, signals::stop_flag()).map_err(|failure| Trouble::Failed(failure.to_string()))?;
+    machine.apply_probes(memgauge_engine::probe_siblings(&machine, &hardware));
+    if turn.waited || machine.sharing_probes.iter().any(|probe| probe.shared) {
         plan = memgauge_plan::build(&call.request, &machine)?;
     }
-    let record = record(call, machine, plan, &turn)?;
+    let record = record(call, machine, plan, hardware, &turn)?;
     let report = memgauge_analysis::analyze(&record);
     write(call, &record, &report, &mut outputs)?;
     Ok(code(call, &record.run, &report))
@@ -106,13 +111,11 @@ fn turn(quiet: bool) -> Result<Turn, Trouble> {
     })
 }
 
-fn record(call: &Call, machine: Machine, plan: Plan, turn: &Turn) -> Result<Record, Trouble> {
+fn record(call: &Call, machine: Machine, plan: Plan, mut hardware: Hardware, turn: &Turn) -> Result<Record, Trouble> {
     let root = Root::system();
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let before = memgauge_machine::snapshot(&root);
-    let source = machine.platform.clocksource.known().map(String::as_str);
-    let mut hardware = Hardware::new(source, signals::stop_flag()).map_err(|failure| Trouble::Failed(failure.to_string()))?;
     let mut progress = Line::new(plan.estimate.total_ns(), call.output.quiet);
     let mut run = memgauge_engine::run(&plan, &mut hardware, &mut progress);
     progress.clear();

@@ -52,7 +52,6 @@ impl<'a> Schedule<'a> {
             points: vec![PointRecord::default(); plan.points.len()],
             curves: vec![CurveRecord::default(); plan.curves.len()],
             searches: Vec::new(),
-            sharing: Vec::new(),
             events: Vec::new(),
             spent_ns: Default::default(),
             concurrent: false,
@@ -124,6 +123,12 @@ impl<'a> Schedule<'a> {
             }
             self.round(round, &active, share)?;
             round += 1;
+            // Far beyond its time (a host that gives us half of its CPUs), the run ends with the rounds that it has.
+            let late = rule.whole_ns.is_some_and(|whole| self.backend.now_ns() > whole + whole / 4);
+            if late && round >= 2 && round < most {
+                self.state.event(self.backend.now_ns(), EventKind::OutOfTime { rounds: round });
+                return Ok(());
+            }
             for (point, record) in self.state.run.points.iter().enumerate() {
                 active[point] = active[point] && !is_done(self.plan, point, record, round);
             }

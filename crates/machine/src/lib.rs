@@ -89,6 +89,7 @@ pub fn read(root: &Root) -> Result<Machine, ReadError> {
         allowed_cpus: allowed,
         nodes,
         cpu,
+        sharing_probes: Vec::new(),
         notes,
     })
 }

@@ -3,7 +3,7 @@
 //! The JSON form of [`Machine`] is what `memgauge topology --format json` prints and what a result
 //! document carries under `machine`.
 
-use crate::{Avail, CpuList, NodeId};
+use crate::{Avail, Cpu, CpuList, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -44,8 +44,22 @@ pub struct Machine {
     pub power: Power,
     /// What limits this process.
     pub limits: Limits,
+    /// Pairs of CPUs that were tried for a core that they share without the topology saying so; empty where nothing was tried.
+    #[serde(default)]
+    pub sharing_probes: Vec<SharingProbe>,
     /// What could not be read, or was repaired while reading; one line each.
     pub notes: Vec<String>,
+}
+
+/// Two CPUs at work together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharingProbe {
+    /// The two.
+    pub pair: (Cpu, Cpu),
+    /// Throughput of eight add chains on both, against each alone: about 1 on two cores, about 0.5 on one.
+    pub ratio: f64,
+    /// Do they share a core?
+    pub shared: bool,
 }
 
 /// A kind of core on a hybrid CPU.
@@ -322,6 +336,20 @@ impl Machine {
     #[must_use]
     pub fn node_of(&self, cpu: u32) -> Option<&Node> {
         self.nodes.iter().find(|node| node.cpus.contains(cpu))
+    }
+
+    /// Takes in what a sharing probe found: CPUs that share a core are one core from now on.
+    pub fn apply_probes(&mut self, probes: Vec<SharingProbe>) {
+        for SharingProbe { pair: (a, b), ratio, .. } in probes.iter().filter(|probe| probe.shared) {
+            let joined = self.core_of(*a).union(&self.core_of(*b));
+            self.cores.retain(|core| !core.intersects(&joined));
+            self.cores.push(joined);
+            self.notes.push(format!(
+                "CPUs {a} and {b} share a core, which the topology hides: together {ratio:.2} of their throughput"
+            ));
+        }
+        self.cores.sort_by_key(CpuList::first);
+        self.sharing_probes = probes;
     }
 
     /// The CPUs that share `cpu`'s physical core, itself included.

@@ -38,8 +38,6 @@ pub struct Plan {
     pub rounds: RoundRule,
     /// How windows are cut and judged.
     pub windows: WindowRule,
-    /// Probes that tell whether the host plays fair.
-    pub probes: Probes,
     /// Memory that the plan needs.
     pub budget: Budget,
     /// Time that the plan needs.
@@ -373,17 +371,6 @@ impl Default for DisturbanceLimits {
     fn default() -> Self {
         Self { wait_share: 0.005, gap_ns: 50_000, gap_share: 0.01, spin: 0.02, excluded_share: 0.2, class_ratio: 1.8 }
     }
-}
-
-/// Probes that tell whether the host plays fair.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Probes {
-    /// Pairs to try for a shared core that the topology doesn't show. The first CPU is the observer where there is one.
-    pub sharing: Vec<(Cpu, Cpu)>,
-    /// Nanoseconds of one ping-pong burst (20 × 200 round trips are made within).
-    pub class_ns: u64,
-    /// May a load run on a CPU that the probe finds to share the observer's core (`--share-core`)?
-    pub share_core: bool,
 }
 
 /// Memory that the plan needs, checked before anything is allocated.

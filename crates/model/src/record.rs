@@ -1,6 +1,6 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
-use crate::{C2cKind, Cpu, DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId};
+use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -62,8 +62,6 @@ pub struct Run {
     pub curves: Vec<CurveRecord>,
     /// Winners of searches.
     pub searches: Vec<SearchRecord>,
-    /// Sharing probes.
-    pub sharing: Vec<SharingProbe>,
     /// What happened, in order.
     pub events: Vec<Event>,
     /// Time spent, by kind, ns: `map`, `touch`, `link`, `warmup`, `measure`, `probe`, `unmap`.
@@ -340,17 +338,6 @@ pub struct SearchRecord {
     pub winner: PointId,
 }
 
-/// A sharing probe between two CPUs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SharingProbe {
-    /// The two.
-    pub pair: (Cpu, Cpu),
-    /// Throughput of eight add chains together against alone; below 0.75 they share a core.
-    pub ratio: f64,
-    /// The verdict.
-    pub shared: bool,
-}
-
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -390,20 +377,6 @@ pub enum EventKind {
         /// The point.
         point: PointId,
     },
-    /// A worker did not answer in time.
-    Stalled {
-        /// Its CPU.
-        cpu: Cpu,
-        /// The point.
-        point: PointId,
-    },
-    /// A hidden sibling was found: this CPU was taken out of the loads.
-    SharedCore {
-        /// The observer, or the first of two loads.
-        cpu: Cpu,
-        /// The one that shares its core.
-        sibling: Cpu,
-    },
     /// A point could not be measured.
     PointFailed {
         /// The point.
@@ -420,9 +393,9 @@ pub enum EventKind {
     },
     /// Another run holds the host's lock.
     Concurrent,
-    /// A core-to-core transfer was made by this kind.
-    Transferred {
-        /// The kind.
-        kind: C2cKind,
+    /// The whole run's time was over long before its rounds were.
+    OutOfTime {
+        /// Rounds that were made.
+        rounds: u32,
     },
 }

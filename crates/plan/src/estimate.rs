@@ -18,9 +18,8 @@ const LINK_WINDOW_NS: u64 = 15;
 const LINK_SEQUENTIAL_NS: u64 = 5;
 /// Mapping, binding, asking where the pages are, unmapping.
 const ARENA_NS: u64 = MS;
-/// Calibration of the clock, and one sharing probe.
+/// Calibration of the clock, twice.
 const START_NS: u64 = 300 * MS;
-const PROBE_NS: u64 = 20 * MS;
 /// The default run keeps below this, with something in hand for a slow host.
 const WHOLE_NS: u64 = 28_000 * MS;
 
@@ -64,8 +63,7 @@ struct Cost<'a> {
 impl<'a> Cost<'a> {
     fn new(draft: &'a Draft<'a>, sized: &Sized, phases: &[Phase], rounds: &RoundRule) -> Self {
         let setup_ns = phases.iter().map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum();
-        let start_ns = START_NS + PROBE_NS * crate::points::sharing(draft).len() as u64;
-        Self { draft, setup_ns, start_ns, rounds: rounds.looks.last().copied().unwrap_or(1) }
+        Self { draft, setup_ns, start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
     }
 
     fn with(&self, points: &[Point], windows: &WindowRule) -> Estimate {

@@ -26,7 +26,7 @@ mod sizes;
 mod timing;
 
 use draft::Draft;
-use memgauge_model::{Machine, Plan, Probes, Refusal, Request, What};
+use memgauge_model::{Machine, Plan, Refusal, Request, What};
 use roles::Reach;
 
 /// Decides who does what, where and how long.
@@ -75,7 +75,6 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
     let budget = budget::budget(&draft, &sized, &phases);
     let (rounds, windows, estimate) = estimate::settle(&mut draft, &sized, &phases);
     let notes = notes::all(&draft, &sized);
-    let sharing = points::sharing(&draft);
     Ok(Plan {
         request: request.clone(),
         observer: draft.has_observer().then_some(roles.observer),
@@ -88,7 +87,6 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
         searches: draft.searches,
         rounds,
         windows,
-        probes: Probes { sharing, class_ns: timing::CLASS_NS, share_core: request.share_core },
         budget,
         estimate,
         notes,

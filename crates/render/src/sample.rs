@@ -3,7 +3,7 @@
 use memgauge_model::{
     Avail, Budget, Cache, Caches, Command, CoreKind, CpuList, CpuModel, Curve, CurvePoint, CurveShape, DelayRef, Dimms, Estimate,
     Job, Limits, Machine, Matrix, Measure, Metric, MetricPlacement, Missing, Mix, Node, NodeBudget, Pages, Plan, Platform, Point,
-    Power, Probes, Reason, Report, Request, RoundRule, State, Status, SystemMemory, Thread, Tool, What, WindowRule,
+    Power, Reason, Report, Request, RoundRule, State, Status, SystemMemory, Thread, Tool, What, WindowRule,
 };
 use std::collections::BTreeMap;
 
@@ -151,6 +151,7 @@ pub fn machine() -> Machine {
         online_cpus: both(),
         allowed_cpus: both(),
         allowed_nodes: CpuList::from(vec![0]),
+        sharing_probes: Vec::new(),
         cores: each(),
         packages: vec![both()],
         dies: Vec::new(),
@@ -277,7 +278,6 @@ pub fn plan(what: What) -> Plan {
             hops_per_stamp: 200,
             limits: memgauge_model::DisturbanceLimits::default(),
         },
-        probes: Probes::default(),
         budget: Budget {
             buffers: 260 << 20,
             page_tables: 1 << 20,

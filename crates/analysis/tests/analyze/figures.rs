@@ -1,5 +1,5 @@
 use crate::support::{Lab, MIB, bandwidths, block, latencies, metric, switched};
-use memgauge_model::{Block, C2cKind, Holds, Job, Measure, Mix, Order, Pages, Reason, Search, SearchRecord, State, Thread};
+use memgauge_model::{Block, C2cKind, Holds, Job, Measure, Mix, Order, Pages, Search, SearchRecord, State, Thread};
 
 #[test]
 fn a_round_is_its_median_and_the_estimate_theirs() {
@@ -75,14 +75,14 @@ fn disturbed_rounds_give_no_value_and_too_many_reject() {
 }
 
 #[test]
-fn a_figure_without_an_undisturbed_round_is_a_gap() {
+fn a_figure_without_an_undisturbed_window_is_shown_and_rejected() {
     let mut lab = Lab::new();
     let point = lab.peak(&[0], Mix::Read);
     lab.measure(point, 6, |_| bandwidths(&[10e9; 5]).into_iter().map(switched).collect());
     let report = lab.report();
-    assert!(report.find("peak_bandwidth", &[]).is_none());
-    let gap = report.unavailable.iter().find(|gap| gap.name == "peak_bandwidth").unwrap();
-    assert_eq!(gap.reason, Reason::OutOfTime);
+    let peak = metric(&report, "peak_bandwidth", &[]);
+    assert_eq!((peak.value, peak.windows, peak.excluded), (10e9, 0, 30));
+    assert!(peak.remarks.iter().any(|remark| remark.starts_with("every window was disturbed")), "{:?}", peak.remarks);
     assert_eq!(report.status.state, State::Rejected);
 }
 

@@ -1,5 +1,5 @@
 use crate::support::{Lab, bandwidths, latencies, metric, placed};
-use memgauge_model::{End, Event, EventKind, Mix, Order, Pages, Reason, Record, State};
+use memgauge_model::{End, Event, EventKind, Mix, Order, Pages, Reason, Record, SharingProbe, State};
 
 fn interrupted() -> End {
     End::Interrupted { signal: "SIGINT".into() }
@@ -84,11 +84,13 @@ fn what_happened_beside_the_run_is_noted() {
         EventKind::BindRefused { errno: 1 },
         EventKind::ClassChanged { point: 0, before_ns: 41.0, after_ns: 184.0 },
         EventKind::Shortened { round: 3, share: 0.6 },
-        EventKind::SharedCore { cpu: 0, sibling: 1 },
+        EventKind::OutOfTime { rounds: 6 },
     ];
     lab.record.run.events = events.map(|what| Event { at_ns: 0, what }).to_vec();
     lab.record.before.insert("stat.steal_ticks".into(), 0);
     lab.record.after.insert("stat.steal_ticks".into(), 540);
+    lab.record.machine.apply_probes(vec![SharingProbe { pair: (0, 1), ratio: 0.55, shared: true }]);
+    assert_eq!(lab.record.machine.cores.len(), 1);
     let report = lab.report();
     assert_eq!(report.status.state, State::Complete);
     let notes = report.notes.join("\n");
@@ -97,7 +99,8 @@ fn what_happened_beside_the_run_is_noted() {
         "errno 1",
         "moved the CPUs once",
         "to 60 %",
-        "CPU 1 shares a core",
+        "CPUs 0 and 1 share a core",
+        "6 rounds took longer",
         "drifted by 0.20 %",
         "in 1 of 6 blocks",
         "10.0 % of the CPUs' time",

@@ -3,8 +3,8 @@
 use memgauge_model::{
     Arena, Avail, Block, Budget, Cache, Caches, ClockFacts, Command, CoreKind, Cpu, CpuList, CpuModel, CurvePlan, CurveRecord,
     DelayRef, Dimms, DisturbanceLimits, End, Estimate, Holds, Isa, Job, Limits, Machine, Measure, Metric, Mix, Node, NodeId,
-    Order, Pages, Placement, PlacementPair, Plan, Platform, Point, PointId, PointRecord, Power, Probes, Reason, Record, Report,
-    Request, RingPlan, RoundRule, Run, Signs, SystemMemory, Thread, Tool, What, Window, WindowRule,
+    Order, Pages, Placement, PlacementPair, Plan, Platform, Point, PointId, PointRecord, Power, Reason, Record, Report, Request,
+    RingPlan, RoundRule, Run, Signs, SystemMemory, Thread, Tool, What, Window, WindowRule,
 };
 use std::collections::BTreeMap;
 
@@ -183,7 +183,6 @@ fn record() -> Record {
             points: Vec::new(),
             curves: Vec::new(),
             searches: Vec::new(),
-            sharing: Vec::new(),
             events: Vec::new(),
             spent_ns: BTreeMap::new(),
             concurrent: false,
@@ -211,7 +210,6 @@ fn plan() -> Plan {
             hops_per_stamp: 200,
             limits: DisturbanceLimits::default(),
         },
-        probes: Probes::default(),
         budget: Budget::default(),
         estimate: Estimate::default(),
         notes: Vec::new(),
@@ -246,6 +244,7 @@ fn machine() -> Machine {
         online_cpus: cpus.clone(),
         allowed_cpus: cpus.clone(),
         allowed_nodes: CpuList::from(vec![0, 1]),
+        sharing_probes: Vec::new(),
         cores: vec![CpuList::from(vec![0]), CpuList::from(vec![1])],
         packages: vec![cpus.clone()],
         dies: Vec::new(),

@@ -54,7 +54,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         windows: combine::windows(&brought, cut.window, hz),
         ..Block::default()
     };
-    if block.windows.is_empty() { Err(Failure::Stopped) } else { Ok(block) }
+    if block.windows.is_empty() { Err(hardware.nothing_came("no window was closed")) } else { Ok(block) }
 }
 
 /// All that the workers brought, or the most telling reason why there is less.

@@ -19,7 +19,7 @@ use memgauge_kernels::{Clock, spin};
 use memgauge_model::{ArenaId, ClockFacts, Plan};
 use memgauge_sys as sys;
 pub(crate) use pair::sharing_ratio;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Measures on the hardware, with threads pinned to the plan's CPUs.
@@ -64,6 +64,11 @@ impl Hardware {
     /// The core clock, Hz; a guess before it was measured, used for lengths only.
     fn core_hz(&self) -> f64 {
         if self.facts.core_hz > 0.0 { self.facts.core_hz } else { 2e9 }
+    }
+
+    /// Why a block is empty: it was told to stop, or `otherwise`.
+    fn nothing_came(&self, otherwise: &str) -> Failure {
+        if self.stop.load(Ordering::Relaxed) { Failure::Stopped } else { Failure::Point(otherwise.to_owned()) }
     }
 
     fn elapsed(&self) -> u64 {

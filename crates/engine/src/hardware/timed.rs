@@ -57,7 +57,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         cost
     })?;
     if histogram.count() == 0 {
-        return Err(Failure::Stopped);
+        return Err(hardware.nothing_came("no access was timed"));
     }
     Ok(Block { settled: true, access: Some(summary(&histogram, cost, hz)), ..Block::default() })
 }

@@ -144,8 +144,7 @@ impl Transfer<'_> {
         wrote.zip(read).ok_or_else(silent)
     }
 
-    /// A stopped run may have fewer passes than a figure needs.
     fn enough(&self, passes: Vec<f64>) -> Result<Vec<f64>, Failure> {
-        if passes.len() < PASSES.0 { Err(Failure::Stopped) } else { Ok(passes) }
+        if passes.len() < PASSES.0 { Err(self.hardware.nothing_came("the two CPUs made too few passes")) } else { Ok(passes) }
     }
 }

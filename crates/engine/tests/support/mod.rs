@@ -25,7 +25,6 @@ pub fn plan(cpus: &[u32]) -> Plan {
             hops_per_stamp: 200,
             limits: DisturbanceLimits::default(),
         },
-        probes: Probes::default(),
         budget: Budget::default(),
         estimate: Estimate::default(),
         notes: Vec::new(),

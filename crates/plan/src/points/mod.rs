@@ -8,10 +8,7 @@ mod max;
 mod peak;
 
 use crate::draft::Draft;
-use memgauge_model::{Cpu, CpuList, DelayRef, Job, Measure, Mix, NodeId, Refusal, Smt, What};
-
-/// More pairs than these are not probed: each takes milliseconds, and by then the guest's pattern is known.
-const SHARING_PAIRS: usize = 64;
+use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt, What};
 
 /// Draws all points of the command.
 pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
@@ -32,29 +29,6 @@ pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
             c2c::draw(draft)
         }
     }
-}
-
-/// Pairs that a guest may have put on one core without saying so: whoever runs beside the observer, and both ends of a
-/// transfer.
-pub(crate) fn sharing(draft: &Draft) -> Vec<(Cpu, Cpu)> {
-    if !draft.site.machine.is_guest() {
-        return Vec::new();
-    }
-    let mut pairs = Vec::new();
-    for point in &draft.points {
-        let lead = match point.threads.first() {
-            Some(lead) if !matches!(lead.job, Job::Stream { .. } | Job::KeepAlive) => lead.cpu,
-            _ => continue,
-        };
-        for thread in &point.threads[1..] {
-            let pair = (lead, thread.cpu);
-            // Pairs that are known to share need no probe.
-            if !draft.site.same_core(pair.0, pair.1) && pairs.len() < SHARING_PAIRS && !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-    }
-    pairs
 }
 
 /// CPUs of a bandwidth figure without an observer: those named, else all, by `--smt`.

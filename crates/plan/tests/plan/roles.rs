@@ -36,7 +36,7 @@ fn a_shared_core_is_had_when_asked_for_and_rejected() {
     let share = [("--share-core", "")];
     let plan_of = |lab: &Lab, flags: &[(&str, &str)]| plan(lab, What::Loaded, flags);
     let one = plan_of(&one_core(), &share);
-    assert_eq!((one.loads.to_string(), one.rejected.len(), one.probes.share_core), ("1".into(), 1, true));
+    assert_eq!((one.loads.to_string(), one.rejected.len()), ("1".into(), 1));
     let same = plan_of(&two_cpus(), &[("--cpu", "0"), ("--load-cpus", "0-1"), ("--share-core", "")]);
     assert_eq!(same.rejected, ["CPU 0 loads and observes at once (--share-core)"]);
     let sibling = plan_of(&two_sockets(), &[("--cpu", "0"), ("--load-cpus", "8"), ("--share-core", "")]);
@@ -63,16 +63,14 @@ fn the_keepalive_is_on_another_core_or_says_why_not() {
 }
 
 #[test]
-fn probes_are_a_guests_alone() {
+fn placement_classes_are_a_guests_alone() {
     let guest = plan(&two_cpus(), What::All, &[]);
-    assert_eq!(guest.probes.sharing, [(0, 1)]);
     for point in &guest.points {
         let moving = point.threads.iter().filter(|thread| thread.job != Job::KeepAlive).count();
         assert_eq!(point.class_pair, (moving > 1).then_some((0, 1)), "{:?}", point.measure);
     }
     let metal = plan(&two_sockets(), What::All, &[]);
-    assert!(metal.probes.sharing.is_empty() && metal.points.iter().all(|point| point.class_pair.is_none()));
-    assert_eq!(plan(&giant().guest(), What::Loaded, &[]).probes.sharing.len(), 64);
+    assert!(metal.points.iter().all(|point| point.class_pair.is_none()));
 }
 
 /// Thousands of loads don't fit on one node; those near it do.

@@ -311,6 +311,7 @@ fn empty() -> Machine {
             address_space: None,
             locked_memory: None,
         },
+        sharing_probes: Vec::new(),
         notes: Vec::new(),
     }
 }
