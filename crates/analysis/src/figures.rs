@@ -210,6 +210,9 @@ pub(crate) fn circumstances(case: &Case<'_>, point: PointId, title: &str, metric
     let found = placement::of_blocks(blocks);
     placement::note(&found, draft);
     found.faults.iter().for_each(|fault| draft.reject(fault.clone(), title));
+    if !matches!(case.record.plan.points[point].measure, Measure::C2c { .. }) {
+        found.lost.iter().for_each(|fault| draft.reject(fault.clone(), title));
+    }
     metric.placement = found.placement;
     metric.remarks.extend(found.remarks);
     // Blocks without a warm-up have nothing to settle.

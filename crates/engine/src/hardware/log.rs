@@ -83,8 +83,15 @@ impl Log {
         let mut sorted = self.recent;
         let seen = &mut sorted[..self.recent_at.min(RECENT)];
         seen.sort_unstable();
-        self.median = seen.get(seen.len() / 2).copied().unwrap_or(0);
+        if let Some(median) = seen.get(seen.len() / 2) {
+            self.median = *median;
+        }
         self.median
+    }
+
+    /// Chunks are of another length from now on.
+    pub fn forget(&mut self) {
+        self.recent_at = 0;
     }
 
     /// The first mark was crossed by a chunk that began at `begin`, ended at `end` and did `units`.
@@ -130,6 +137,12 @@ impl Log {
         self.current.spins[0] = asked.spin;
         self.asked = asked;
         self.parts.len() >= self.wanted
+    }
+
+    /// The chunk that crossed the mark before crossed this one, too.
+    pub fn cross_again(&mut self, mark: u64, chunk: (u64, u64, u64), on_cpu: bool, asked: Asked, gap: u64) -> bool {
+        self.units -= chunk.2;
+        self.cross(mark, chunk, on_cpu, asked, gap)
     }
 
     fn excess(&self, ticks: u64) -> u64 {
@@ -181,6 +194,18 @@ mod tests {
                 prop_assert_eq!(part.inside_units, part.inside * pace);
             }
         }
+    }
+
+    #[test]
+    fn a_chunk_across_whole_windows_spreads_over_them() {
+        let mut log = Log::new(3, 0, 50);
+        log.open(0, 0, 0, 0, Asked::default(), 0);
+        let chunk = (50, 350, 300);
+        log.cross(100, chunk, true, Asked::default(), 0);
+        log.cross_again(200, chunk, true, Asked::default(), 0);
+        log.cross_again(300, chunk, true, Asked::default(), 0);
+        let units: Vec<f64> = log.parts.iter().map(|part| part.units).collect();
+        assert!(units.iter().zip([50.0, 100.0, 100.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-9), "{units:?}");
     }
 
     #[test]

@@ -155,8 +155,11 @@ impl Worker<'_> {
                 continue;
             }
             self.team.check(now, give_up)?;
+            // Chunks of the old length say nothing of the new one.
             let median = self.log.settle_median();
-            work.tune(median, cut.chunk);
+            if median > 0 && work.tune(median, cut.chunk) {
+                self.log.forget();
+            }
             if self.leads {
                 self.lead(start, now, slice_units, now.wrapping_sub(slice_begin));
             }
@@ -223,7 +226,7 @@ impl Worker<'_> {
             // A worker that stood still across whole windows closes them all: they hold the standstill as excess.
             mark += cut.window;
             while mark <= now {
-                if self.log.cross(mark, (last, now, 0), on_cpu, asked, gap) {
+                if self.log.cross_again(mark, (last, now, units), on_cpu, asked, gap) {
                     return Ok(());
                 }
                 mark += cut.window;

@@ -9,8 +9,8 @@ pub trait Work {
     /// Does one chunk; returns the units done.
     fn chunk(&mut self) -> u64;
 
-    /// Chunks take `median` ticks; makes them take about `aim.0` and at most `aim.1`.
-    fn tune(&mut self, median: u64, aim: (u64, u64));
+    /// Chunks take `median` ticks; makes them take about `aim.0` and at most `aim.1`. Returns whether they changed.
+    fn tune(&mut self, median: u64, aim: (u64, u64)) -> bool;
 }
 
 /// Dependent loads. A unit is a hop.
@@ -32,10 +32,10 @@ impl Work for Chase<'_> {
         self.hops
     }
 
-    fn tune(&mut self, median: u64, aim: (u64, u64)) {
+    fn tune(&mut self, median: u64, aim: (u64, u64)) -> bool {
         let wanted = scaled(self.hops, self.floor, median);
         let most = scaled(self.hops, aim.1, median);
-        self.hops = wanted.max(self.least).min(most.max(1));
+        changed(&mut self.hops, wanted.max(self.least).min(most))
     }
 }
 
@@ -57,8 +57,9 @@ impl Work for Stream<'_> {
         self.kernel.run(&mut self.streams, &mut self.cursor, self.bursts, self.delay)
     }
 
-    fn tune(&mut self, median: u64, aim: (u64, u64)) {
-        self.bursts = scaled(self.bursts, aim.0, median).max(1);
+    fn tune(&mut self, median: u64, aim: (u64, u64)) -> bool {
+        let wanted = scaled(self.bursts, aim.0, median);
+        changed(&mut self.bursts, wanted)
     }
 }
 
@@ -78,11 +79,41 @@ impl Work for KeepAlive {
         0
     }
 
-    fn tune(&mut self, _: u64, _: (u64, u64)) {}
+    fn tune(&mut self, _: u64, _: (u64, u64)) -> bool {
+        false
+    }
+}
+
+/// Sets a chunk's units, unless they are right within a fifth; a step is at most a factor of 30, so that one odd median (a
+/// chunk cut short at an array's end, a core that was taken away) can't run away.
+fn changed(units: &mut u64, wanted: u64) -> bool {
+    let wanted = wanted.clamp((*units / 30).max(1), units.saturating_mul(30));
+    if wanted.abs_diff(*units) <= *units / 5 {
+        return false;
+    }
+    *units = wanted;
+    true
 }
 
 /// `now` units took `median` ticks: how many take `aim`?
 fn scaled(now: u64, aim: u64, median: u64) -> u64 {
     let scaled = u128::from(now) * u128::from(aim) / u128::from(median.max(1));
     u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_tuned_once_and_one_odd_median_does_not_run_away() {
+        let mut units = 256;
+        assert!(changed(&mut units, 6400));
+        assert!(!changed(&mut units, 7000), "right within a fifth");
+        assert_eq!(units, 6400);
+        assert!(changed(&mut units, u64::MAX));
+        assert_eq!(units, 6400 * 30);
+        assert!(changed(&mut units, 0));
+        assert_eq!(units, 6400);
+    }
 }
