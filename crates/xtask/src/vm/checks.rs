@@ -25,6 +25,7 @@ pub const ALL: &[Check] = &[
         command: "memgauge matrix bandwidth --time 20ms --buffer 2MiB --format json --no-bundle",
         verify: |guest, document| matrix(guest, document, "matrix_bandwidth"),
     },
+    Check { name: "default run", command: "memgauge --format json --no-bundle", verify: everything },
 ];
 
 impl Check {
@@ -65,13 +66,13 @@ fn topology(guest: &Guest, document: &Value) -> Vec<String> {
 /// Nodes with CPUs × nodes with memory, and every page of each cell on the node asked for.
 fn matrix(guest: &Guest, document: &Value, name: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let all = |key: &str| document[key].as_array().map_or(&[][..], Vec::as_slice).iter().filter(|item| item["name"] == name);
+    let views = || document["matrices"].as_array().into_iter().flatten().filter(|view| view["name"] == name);
     let list = |value: &Value| numbers(value.as_array().into_iter().flatten());
     let (rows, columns) = (guest.rows(), guest.columns());
-    if all("matrices").next().is_none() {
+    if views().next().is_none() {
         faults.push(format!("no matrix {name}"));
     }
-    for view in all("matrices") {
+    for view in views() {
         let (found_rows, found_columns) = (list(&view["rows"]), list(&view["columns"]));
         if found_rows != rows || found_columns != columns {
             faults.push(format!("{found_rows:?} × {found_columns:?}, not {rows:?} × {columns:?}"));
@@ -81,14 +82,37 @@ fn matrix(guest: &Guest, document: &Value, name: &str) -> Vec<String> {
         for to in &columns {
             let (row, column) = (from.to_string(), to.to_string());
             let cell = |metric: &&Value| metric["labels"]["from"] == *row && metric["labels"]["to"] == *column;
-            let mut metrics = all("metrics").filter(cell).peekable();
-            if metrics.peek().is_none() {
+            let mut cells = metrics(document, name).filter(cell).peekable();
+            if cells.peek().is_none() {
                 faults.push(format!("no {name} from {from} to {to}"));
             }
-            faults.extend(metrics.filter_map(|metric| placement(&metric["placement"], *to)));
+            faults.extend(cells.filter_map(|metric| placement(&metric["placement"], *to)));
         }
     }
     faults
+}
+
+/// Both matrices, and every page of every figure on the node asked for.
+fn everything(guest: &Guest, document: &Value) -> Vec<String> {
+    let mut faults = matrix(guest, document, "matrix_latency");
+    faults.extend(matrix(guest, document, "matrix_bandwidth"));
+    for metric in document["metrics"].as_array().into_iter().flatten() {
+        // The matrices are done; a clock has no memory.
+        let in_matrix = metric["name"].as_str().is_some_and(|name| name.starts_with("matrix_"));
+        let node = metric["placement"]["node"].as_u64().and_then(|node| u32::try_from(node).ok());
+        if let Some(node) = node.filter(|_| !in_matrix) {
+            faults.extend(placement(&metric["placement"], node).map(|fault| format!("{}: {fault}", metric["name"])));
+        }
+    }
+    let idle = metrics(document, "idle_latency").any(|metric| metric["placement"].is_object());
+    if !idle {
+        faults.push("no idle_latency with its placement".to_owned());
+    }
+    faults
+}
+
+fn metrics<'a>(document: &'a Value, name: &'a str) -> impl Iterator<Item = &'a Value> {
+    document["metrics"].as_array().into_iter().flatten().filter(move |metric| metric["name"] == name)
 }
 
 fn placement(placement: &Value, node: u32) -> Option<String> {
@@ -178,6 +202,30 @@ mod tests {
             assert_eq!(faults("matrix latency", &bad), 1, "{path}");
         }
         assert_eq!(faults("matrix bandwidth", &latency()), 7, "another matrix: no view and six cells");
+    }
+
+    #[test]
+    fn the_default_run_has_all_its_pages_in_place() {
+        let mut document = latency();
+        let list = |document: &mut Value, key: &str| document[key].as_array_mut().expect("a list").clone();
+        for key in ["metrics", "matrices"] {
+            let mut items = list(&mut document, key);
+            for item in list(&mut document, key) {
+                let mut twin = item.clone();
+                twin["name"] = json!("matrix_bandwidth");
+                items.push(twin);
+            }
+            document[key] = items.into();
+        }
+        assert_eq!(faults("default run", &document), 1, "no idle latency");
+        let placed = json!({"node": 1, "pages": 9, "on_node": 9, "verified": "numa_maps"});
+        let mut metrics = list(&mut document, "metrics");
+        metrics.push(json!({"name": "idle_latency", "labels": {}, "placement": placed}));
+        metrics.push(json!({"name": "clock_hz", "labels": {}}));
+        document["metrics"] = metrics.into();
+        assert_eq!(faults("default run", &document), 0);
+        *document.pointer_mut("/metrics/12/placement/on_node").expect("the path") = json!(8);
+        assert_eq!(faults("default run", &document), 1);
     }
 
     #[test]

@@ -29,21 +29,21 @@ pub const ALL: &[Guest] = &[
         name: "2s",
         about: "2 sockets × 2 cores × 2 threads, 2 nodes",
         smp: "8,sockets=2,cores=2,threads=2",
-        nodes: &[node(0, Some((0, 3)), 512), node(1, Some((4, 7)), 512)],
+        nodes: &[node(0, Some((0, 3)), 1024), node(1, Some((4, 7)), 1024)],
         distances: &[(0, 1, 21)],
     },
     Guest {
         name: "cxl",
         about: "2 sockets × 2 cores, node 2 has memory and no CPUs",
         smp: "4,sockets=2,cores=2,threads=1",
-        nodes: &[node(0, Some((0, 1)), 512), node(1, Some((2, 3)), 512), node(2, None, 512)],
+        nodes: &[node(0, Some((0, 1)), 1024), node(1, Some((2, 3)), 1024), node(2, None, 1024)],
         distances: &[(0, 1, 21), (0, 2, 26), (1, 2, 36)],
     },
     Guest {
         name: "memless",
         about: "3 sockets × 2 cores, node 2 has CPUs and no memory",
         smp: "6,sockets=3,cores=2,threads=1",
-        nodes: &[node(0, Some((0, 1)), 512), node(1, Some((2, 3)), 512), node(2, Some((4, 5)), 0)],
+        nodes: &[node(0, Some((0, 1)), 1024), node(1, Some((2, 3)), 1024), node(2, Some((4, 5)), 0)],
         distances: &[(0, 1, 21), (0, 2, 21), (1, 2, 21)],
     },
 ];
@@ -128,6 +128,6 @@ mod tests {
         let memless = ALL[2].nodes[2].qemu();
         assert_eq!(memless, ["-numa", "node,nodeid=2,cpus=4-5"]);
         let cxl = ALL[1].nodes[2].qemu();
-        assert_eq!(cxl, ["-object", "memory-backend-ram,size=512M,id=m2", "-numa", "node,nodeid=2,memdev=m2"]);
+        assert_eq!(cxl, ["-object", "memory-backend-ram,size=1024M,id=m2", "-numa", "node,nodeid=2,memdev=m2"]);
     }
 }

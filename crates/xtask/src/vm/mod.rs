@@ -22,7 +22,7 @@ use guests::Guest;
 use image::Lab;
 
 /// For all commands of a guest together.
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(400);
 
 /// `[--install] [--binary FILE] [NAME…] [-c 'SHELL']`
 pub fn run(args: &[String]) -> Outcome {
