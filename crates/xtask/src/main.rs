@@ -6,6 +6,7 @@
 
 mod ci;
 mod host;
+mod peers;
 mod runner;
 mod say;
 mod sh;
@@ -41,6 +42,11 @@ const COMMANDS: &[Command] = &[
         name: "vm",
         about: "[--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
         run: vm::run,
+    },
+    Command {
+        name: "peers",
+        about: "[--pairs N] [--only idle|read] [--buffer SIZE] [--binary FILE] [--write]: beside multichase and likwid-bench, where they are found",
+        run: peers::run,
     },
 ];
 

@@ -1,0 +1,107 @@
+//! multichase: which arguments mean the same as ours, and what it prints.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::peers::child;
+use crate::sh;
+
+/// Names the binary where it is not on PATH.
+const VARIABLE: &str = "MEMGAUGE_MULTICHASE";
+
+/// Half a second each; one more comes first and is dropped.
+const SAMPLES: &str = "2";
+
+pub struct Multichase {
+    binary: PathBuf,
+    taskset: PathBuf,
+}
+
+/// One chase, in its terms.
+#[derive(Debug, Clone, Copy)]
+pub struct Chase {
+    pub cpu: u64,
+    pub bytes: u64,
+    pub stride: u64,
+    /// Bytes in which lines are shuffled before the next such window; the whole buffer for a full shuffle.
+    pub window: u64,
+    pub huge: bool,
+}
+
+impl Multichase {
+    /// Or what is missing.
+    pub fn find() -> Result<Self, String> {
+        let named = std::env::var_os(VARIABLE).map(PathBuf::from);
+        let binary = match named {
+            Some(path) if path.is_file() => path,
+            Some(path) => return Err(format!("multichase: {VARIABLE}={} is no file", path.display())),
+            None => sh::which("multichase").ok_or_else(|| {
+                format!("multichase: not on PATH and {VARIABLE} is not set; from github.com/google/multichase, built by its make")
+            })?,
+        };
+        let taskset = sh::which("taskset").ok_or("taskset, which pins multichase (Debian package util-linux)")?;
+        Ok(Self { binary, taskset })
+    }
+
+    /// It has no version of its own: the commit, where it lies in its checkout.
+    pub fn version(&self) -> String {
+        let folder = self.binary.parent().filter(|folder| folder.join(".git").exists());
+        let commit = folder
+            .and_then(|folder| sh::output(Command::new("git").arg("-C").arg(folder).args(["rev-parse", "--short", "HEAD"])).ok());
+        let commit = commit.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+        commit.map_or_else(|| "multichase".to_owned(), |commit| format!("multichase {commit}"))
+    }
+
+    /// ns a hop, the average over its samples.
+    pub fn run(&self, chase: &Chase) -> Result<f64> {
+        let said = child::run(&mut self.command(chase))?;
+        latency(&said).with_context(|| format!("multichase wrote no latency: {}", child::last_lines(&said)))
+    }
+
+    /// It binds its thread to the first CPU that it may use, and touches its memory from there.
+    fn command(&self, chase: &Chase) -> Command {
+        let mut command = Command::new(&self.taskset);
+        command.args(["-c", &chase.cpu.to_string()]).arg(&self.binary);
+        command.args(["-a", "-c", "simple", "-n", SAMPLES]);
+        command.args(["-m", &chase.bytes.to_string(), "-s", &chase.stride.to_string(), "-T", &chase.window.to_string()]);
+        // Without -H it asks for base pages explicitly.
+        if chase.huge {
+            command.arg("-H");
+        }
+        command
+    }
+}
+
+/// The number alone on the last line.
+fn latency(said: &str) -> Option<f64> {
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    last.parse().ok().filter(|ns: &f64| ns.is_finite() && *ns > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latency_is_the_last_line() {
+        assert_eq!(latency(" 121.0\n"), Some(121.0));
+        assert_eq!(latency("samples (one column per thread):\n  122.6  avg=122.6\n 98.123\n\n"), Some(98.123));
+        for bad in ["", "usage: multichase [options]", "   inf\n", "nan", "-1", "timed out: 3 samples"] {
+            assert_eq!(latency(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn huge_pages_are_asked_for_only_where_wanted() {
+        let peer = Multichase { binary: "multichase".into(), taskset: "taskset".into() };
+        let args = |huge| -> Vec<String> {
+            let chase = Chase { cpu: 3, bytes: 1 << 30, stride: 128, window: 1 << 19, huge };
+            peer.command(&chase).get_args().map(|arg| arg.to_string_lossy().into_owned()).collect()
+        };
+        let common = "-c 3 multichase -a -c simple -n 2 -m 1073741824 -s 128 -T 524288";
+        assert_eq!(args(false).join(" "), common);
+        assert_eq!(args(true).join(" "), format!("{common} -H"));
+    }
+}

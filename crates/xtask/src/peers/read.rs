@@ -1,0 +1,131 @@
+//! Peak read against likwid-bench: the same CPUs, bytes and pages, by one thread and by all.
+
+use anyhow::{Result, bail};
+
+use crate::peers::likwid::Likwid;
+use crate::peers::options::Part;
+use crate::peers::ours::{Figure, Placement, Void};
+use crate::peers::ratios::{Comparison, Quantity, Slot};
+use crate::peers::{Cell, Section, Setting};
+use crate::say;
+
+/// Placement classes of a pair of CPUs differ by more.
+const SAME_CLASS: f64 = 1.8;
+
+/// Both, or what is missing.
+pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
+    let peer = match Likwid::find(setting.machine) {
+        Ok(peer) => peer,
+        Err(absent) => return Ok(Err(absent)),
+    };
+    let all = peer.threads()?;
+    let bytes = setting.machine.read_buffer(setting.buffer, all);
+    // Asking for nothing, likwid-bench gets what the machine gives.
+    let pages = setting.machine.default_pages();
+    let about = format!(
+        "{} against {}: {} MB a thread, {pages} pages; slots of ours, peer, peer again, less than a second of reading each",
+        setting.ours.version()?,
+        peer.version()?,
+        bytes / 1_000_000
+    );
+    let mut counts = vec![1, all];
+    counts.dedup();
+    let cells = counts.into_iter().map(|threads| cell(setting, &peer, threads, bytes, pages)).collect();
+    Ok(Ok(Section { part: Part::Read, about, cells }))
+}
+
+fn cell(setting: &Setting<'_>, peer: &Likwid, threads: u64, bytes: u64, pages: &str) -> Cell {
+    let name = if threads == 1 { "read, 1 thread".to_owned() } else { format!("read, {threads} threads") };
+    say::stage(&format!("{name}: {} slots", setting.pairs));
+    let (mut slots, mut notes) = (Vec::new(), Vec::new());
+    // A call that is refused once is refused always; what was measured before stays.
+    if let Err(error) = fill(setting, peer, threads, bytes, pages, &mut slots, &mut notes) {
+        notes.push(format!("{error:#}"));
+    }
+    Cell { name, comparison: Comparison::of(Quantity::Bandwidth, slots), notes }
+}
+
+fn fill(
+    setting: &Setting<'_>,
+    peer: &Likwid,
+    threads: u64,
+    bytes: u64,
+    pages: &str,
+    slots: &mut Vec<Slot>,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let (passes, probe) = peer.probe(threads, bytes)?;
+    let theirs = || -> Result<f64> {
+        let run = peer.run(threads, bytes, passes)?;
+        if run.cpus != probe.cpus {
+            bail!("likwid-bench ran on CPUs {:?}, before on {:?}", run.cpus, probe.cpus);
+        }
+        Ok(run.bandwidth)
+    };
+    let ours = || setting.ours.read(&probe.cpus, pages, bytes);
+    let mut before = ours()?;
+    for _ in 0..setting.tries() {
+        if slots.len() >= setting.pairs || !setting.in_time() {
+            break;
+        }
+        let (peer, again) = (theirs()?, theirs()?);
+        // Ours of the next slot, and the witness that the host left the CPUs where they were.
+        let after = ours()?;
+        match usable(&before, &after, bytes) {
+            Ok(ours) => {
+                let gigabytes = |value: f64| value / 1e9;
+                let (first, second) = (gigabytes(peer), gigabytes(again));
+                say::stage(&format!("  {}: {:.2} GB/s, peer {first:.2}, again {second:.2}", slots.len() + 1, gigabytes(ours)));
+                slots.push(Slot { ours, peer, again: Some(again) });
+            }
+            Err(void) => {
+                say::stage(&format!("  void: {void}"));
+                notes.push(void);
+            }
+        }
+        before = after;
+    }
+    Ok(())
+}
+
+/// Ours of a slot, where the CPUs lay alike before and after the peer's runs.
+fn usable(before: &Result<Figure, Void>, after: &Result<Figure, Void>, bytes: u64) -> Result<f64, Void> {
+    let ours = before.as_ref().map_err(Clone::clone)?;
+    if ours.bytes != bytes {
+        return Err(format!("read {} bytes a thread, not {bytes}", ours.bytes));
+    }
+    let then = after.as_ref().map_err(|why| format!("next: {why}"))?.placement;
+    match (ours.placement, then) {
+        (Placement::Indifferent, Placement::Indifferent) => Ok(ours.value),
+        (Placement::Apart(a), Placement::Apart(b)) if a.max(b) < a.min(b) * SAME_CLASS => Ok(ours.value),
+        (Placement::Apart(a), Placement::Apart(b)) => Err(format!("the host moved the CPUs: {a} ns apart, then {b} ns")),
+        _ => Err("placement class unknown".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(placement: Placement) -> Result<Figure, Void> {
+        Ok(Figure { value: 5.0, bytes: 4096, placement })
+    }
+
+    #[test]
+    fn slots_count_only_between_equal_placements() {
+        let apart = |ns| at(Placement::Apart(ns));
+        assert_eq!(usable(&apart(40.0), &apart(60.0), 4096), Ok(5.0));
+        assert_eq!(usable(&at(Placement::Indifferent), &at(Placement::Indifferent), 4096), Ok(5.0));
+        for (before, after) in [
+            (apart(41.0), apart(184.0)),
+            (apart(184.0), apart(41.0)),
+            (apart(41.0), at(Placement::Unknown)),
+            (at(Placement::Indifferent), apart(41.0)),
+            (Err("disturbed".to_owned()), apart(41.0)),
+            (apart(41.0), Err("disturbed".to_owned())),
+        ] {
+            assert!(usable(&before, &after, 4096).is_err(), "{before:?} {after:?}");
+        }
+        assert!(usable(&apart(40.0), &apart(40.0), 8192).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! A section as a table that reads well on a terminal and on a page.
+
+use crate::peers::ratios::{Comparison, Quantity, Spread, Verdict};
+use crate::peers::{Cell, Section};
+
+const HEAD: [&str; 9] =
+    ["", "pairs", "ours", "peer", "ours / peer", "middle half", "bests", "peer / itself (middle half)", "verdict"];
+
+impl Section {
+    /// What was compared, the table, and what has to be said about its lines.
+    pub fn text(&self) -> String {
+        let rows: Vec<[String; 9]> = self.cells.iter().map(row).collect();
+        let notes: Vec<String> = self.cells.iter().filter(|cell| !cell.notes.is_empty()).map(remark).collect();
+        let mut text = format!("{}\n\n{}", self.about, aligned(&HEAD.map(str::to_owned), &rows));
+        if !notes.is_empty() {
+            text.push('\n');
+            text.push_str(&notes.join("\n"));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// `- CELL: 3 void: why (2), why else (1)`
+fn remark(cell: &Cell) -> String {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for note in &cell.notes {
+        let kind = kind(note);
+        match reasons.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((kind, 1)),
+        }
+    }
+    let reasons: Vec<String> = reasons.into_iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
+    format!("- {}, not counted: {}", cell.name, reasons.join("; "))
+}
+
+/// Reasons that differ in their numbers only are one.
+fn kind(note: &str) -> String {
+    let mut kind = String::new();
+    for c in note.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }) {
+        if c != '#' || !kind.ends_with('#') {
+            kind.push(c);
+        }
+    }
+    kind
+}
+
+fn row(cell: &Cell) -> [String; 9] {
+    let dash = || "–".to_owned();
+    let Some(all) = &cell.comparison else {
+        return [cell.name.clone(), "0".to_owned(), dash(), dash(), dash(), dash(), dash(), dash(), "not measured".to_owned()];
+    };
+    let ratio = all.ratio();
+    [
+        cell.name.clone(),
+        all.pairs().to_string(),
+        value(all, all.ours().median),
+        value(all, all.peer().median),
+        format!("{:.3}", ratio.median),
+        between(ratio),
+        format!("{:.3}", all.bests()),
+        all.itself().map_or_else(dash, |itself| format!("{:.3} ({})", itself.median, between(itself))),
+        verdict(all).to_owned(),
+    ]
+}
+
+fn value(all: &Comparison, value: f64) -> String {
+    match all.quantity {
+        Quantity::Latency => format!("{value:.1} ns"),
+        Quantity::Bandwidth => format!("{:.2} GB/s", value / 1e9),
+    }
+}
+
+fn between(spread: Spread) -> String {
+    format!("{:.3}–{:.3}", spread.low, spread.high)
+}
+
+fn verdict(all: &Comparison) -> &'static str {
+    match (all.verdict(), all.quantity) {
+        (Verdict::Holds, Quantity::Latency) => "equal within 3 %",
+        (Verdict::Holds, Quantity::Bandwidth) => "not below",
+        (Verdict::Fails, Quantity::Latency) => "OFF by more than 3 %",
+        (Verdict::Fails, Quantity::Bandwidth) => "BELOW by more than 3 %",
+        (Verdict::TooFewPairs, _) => "too few pairs",
+    }
+}
+
+/// A Markdown table with columns of equal width.
+fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let cells = rows.iter().chain([head]).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
+    });
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule: [String; N] = widths.map(|width| "-".repeat(width));
+    let mut text = line(head) + &line(&rule);
+    rows.iter().for_each(|row| text.push_str(&line(row)));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::options::Part;
+    use crate::peers::ratios::Slot;
+
+    #[test]
+    fn a_section_says_figures_verdicts_and_what_did_not_count() {
+        let slots = vec![Slot { ours: 101.0, peer: 100.0, again: None }; 9];
+        let cells = vec![
+            Cell {
+                name: "a".to_owned(),
+                comparison: Comparison::of(Quantity::Latency, slots),
+                notes: vec!["12 of 19 windows".to_owned(), "7 of 19 windows".to_owned(), "else".to_owned()],
+            },
+            Cell { name: "b".to_owned(), comparison: None, notes: vec!["refused".to_owned()] },
+        ];
+        let text = Section { part: Part::Idle, about: "x against y".to_owned(), cells }.text();
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("x against y\n\n| "), "{text}");
+        for part in [
+            "| a | 9 | 101.0 ns | 100.0 ns | 1.010 | 1.010–1.010 | 1.010 | 1.000 (1.000–1.000) | equal within 3 % |",
+            "| b | 0 | – | – | – | – | – | – | not measured |",
+            "- a, not counted: 2 × # of # windows; 1 × else",
+            "- b, not counted: 1 × refused",
+        ] {
+            assert!(squeezed.contains(part), "{part}\n{squeezed}");
+        }
+        let widths: Vec<usize> = text.lines().filter(|line| line.starts_with('|')).map(|line| line.chars().count()).collect();
+        assert!(widths.windows(2).all(|two| two[0] == two[1]), "{text}");
+    }
+}
