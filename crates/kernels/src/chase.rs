@@ -6,6 +6,7 @@
 //! a node's line can share one buffer.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::arch;
 use crate::clock::Clock;
@@ -62,6 +63,8 @@ pub enum RingError {
         /// Its word.
         word: usize,
     },
+    /// The stop flag was set before all nodes were linked.
+    Stopped,
 }
 
 impl std::fmt::Display for RingError {
@@ -75,6 +78,7 @@ impl std::fmt::Display for RingError {
             Self::TooSmall { bytes, stride } => {
                 write!(f, "{bytes} bytes hold fewer than two nodes at stride {stride}")
             }
+            Self::Stopped => write!(f, "stopped while linking"),
             Self::Clash { stride, word } => {
                 write!(f, "links would overwrite the ring at stride {stride}, word {word}")
             }
@@ -134,18 +138,36 @@ impl<'a> Rings<'a> {
     ///
     /// Any [`RingError`] but [`RingError::Unaligned`]; nothing has changed then.
     pub fn build(&mut self, order: Order, stride: usize, word: usize, rng: &mut Rng) -> Result<RingId, RingError> {
+        self.build_unless(&AtomicBool::new(false), order, stride, word, rng)
+    }
+
+    /// As [`build`](Self::build), which takes seconds for many GiB; ends with [`RingError::Stopped`] soon after `stop` is set.
+    /// The new ring doesn't exist then (one that was to be built anew has links to its own nodes, but no longer one cycle).
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), or [`RingError::Stopped`].
+    pub fn build_unless(
+        &mut self,
+        stop: &AtomicBool,
+        order: Order,
+        stride: usize,
+        word: usize,
+        rng: &mut Rng,
+    ) -> Result<RingId, RingError> {
         let mut ring = self.plan(stride, word)?;
-        ring.start = match order {
-            Order::Sequential => self.link(ring).sequential(),
-            Order::FullRandom => self.link(ring).windows(ring.nodes, rng),
+        let start = match order {
+            Order::Sequential => self.link(ring).sequential(stop),
+            Order::FullRandom => self.link(ring).windows(ring.nodes, rng, stop),
             Order::WindowRandom { window_bytes } => {
                 let window = window_bytes / stride;
                 if window < 2 {
                     return Err(RingError::TooSmall { bytes: window_bytes, stride });
                 }
-                self.link(ring).windows(window, rng)
+                self.link(ring).windows(window, rng, stop)
             }
         };
+        ring.start = start.ok_or(RingError::Stopped)?;
         let same = |r: &Ring| (r.stride, r.word) == (stride, word);
         if let Some(i) = self.rings.iter().position(same) {
             self.rings[i] = ring;
@@ -260,24 +282,27 @@ struct Linker<'a> {
 }
 
 impl Linker<'_> {
-    fn sequential(&mut self) -> u64 {
+    fn sequential(&mut self, stop: &AtomicBool) -> Option<u64> {
         let last = self.ring.nodes - 1;
         for i in 0..last {
+            if i.is_multiple_of(BATCH) && stop.load(Ordering::Relaxed) {
+                return None;
+            }
             self.set(i, self.place(i + 1));
         }
         self.set(last, self.place(0));
-        self.place(0)
+        Some(self.place(0))
     }
 
     /// A random cycle within each window of `window` nodes, then the cycles
     /// opened at a random node each and joined end to start. Returns the start
     /// of the first.
-    fn windows(&mut self, window: usize, rng: &mut Rng) -> u64 {
+    fn windows(&mut self, window: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<u64> {
         let mut first = 0;
         let mut open_end = None;
         for begin in (0..self.ring.nodes).step_by(window) {
             let n = window.min(self.ring.nodes - begin);
-            self.cycle(begin, n, rng);
+            self.cycle(begin, n, rng, stop)?;
             let end = begin + rng.below(n as u64) as usize;
             let start = self.get(end);
             match open_end {
@@ -289,7 +314,7 @@ impl Linker<'_> {
         if let Some(last) = open_end {
             self.set(last, first);
         }
-        first
+        Some(first)
     }
 
     /// A uniformly random single cycle through the nodes `begin..begin + n`: each
@@ -297,12 +322,15 @@ impl Linker<'_> {
     ///
     /// The targets of a batch are drawn and prefetched one batch ahead: a big
     /// buffer is a cache miss and a page walk a node.
-    fn cycle(&mut self, begin: usize, n: usize, rng: &mut Rng) {
+    fn cycle(&mut self, begin: usize, n: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<()> {
         self.set(begin, self.place(begin));
         let mut next = [0; BATCH];
         let mut ready = 1..(1 + BATCH).min(n);
         self.draw(begin, ready.clone(), &mut next, rng);
         while !ready.is_empty() {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let now = next;
             let following = ready.end..(ready.end + BATCH).min(n);
             self.draw(begin, following.clone(), &mut next, rng);
@@ -313,6 +341,7 @@ impl Linker<'_> {
             }
             ready = following;
         }
+        Some(())
     }
 
     fn draw(&self, begin: usize, nodes: std::ops::Range<usize>, out: &mut [usize; BATCH], rng: &mut Rng) {

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WINDOW_NODES: u64 = 4096;
 /// Pages that the kernel is asked about in each arena.
 const SAMPLES: usize = 4096;
+/// Threads that unmap.
+const RELEASERS: usize = 8;
 /// Bytes filled between two looks at the stop flag.
 const SLICE: usize = 64 << 20;
 /// The k-th array of a thread begins so much past the end of the one before, so that no two streams meet in a set of a cache.
@@ -108,14 +110,14 @@ fn link<'a>(
     rng: &mut Rng,
     stop: &AtomicBool,
 ) -> Result<Content<'a>, Failure> {
-    let refused = |error: chase::RingError| Failure::Point(error.to_string());
+    let refused = |error| match error {
+        chase::RingError::Stopped => Failure::Stopped,
+        other => Failure::Point(other.to_string()),
+    };
     let bytes = memory.len();
     let mut rings = Rings::new(memory).map_err(refused)?;
     let mut ids = Vec::new();
     for (word, plan) in plans.iter().enumerate() {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::Stopped);
-        }
         let stride = usize::try_from(plan.stride).unwrap_or(usize::MAX);
         let order = match plan.order {
             Order::WindowRandom => {
@@ -125,7 +127,7 @@ fn link<'a>(
             Order::FullRandom => chase::Order::FullRandom,
             Order::Sequential => chase::Order::Sequential,
         };
-        ids.push(rings.build(order, stride, word, rng).map_err(refused)?);
+        ids.push(rings.build_unless(stop, order, stride, word, rng).map_err(refused)?);
     }
     rings.flush();
     let places = ids.iter().map(|id| rings.start(*id)).collect();
@@ -206,6 +208,19 @@ fn on_touchers<T: Send, R: Send>(
         }
         Ok(done)
     })
+}
+
+/// Unmaps, at once on several threads: giving gigabytes of base pages back takes the kernel half a second.
+pub fn release(arenas: Vec<Mapped>) {
+    let mut shares: Vec<Vec<Mapped>> = (0..RELEASERS).map(|_| Vec::new()).collect();
+    for (at, mapped) in arenas.into_iter().enumerate() {
+        shares[at % RELEASERS].push(mapped);
+    }
+    std::thread::scope(|scope| {
+        shares.into_iter().filter(|share| !share.is_empty()).for_each(|share| {
+            scope.spawn(move || drop(share));
+        });
+    });
 }
 
 /// The kernel's own answer, by arena.

@@ -152,7 +152,7 @@ impl Backend for Hardware {
 
         let measured = self.elapsed();
         let after = arenas::placements(plan, &arenas);
-        drop(arenas);
+        arenas::release(arenas);
         spent.add("release", self.elapsed() - measured);
         done?;
         let differ = arenas::differing(&before);

@@ -194,3 +194,16 @@ fn timed_hops_follow_the_ring_and_saturate() {
     rings.timed(id, at, &crate::clock::for_tests(), &mut ticks);
     assert!(ticks.iter().any(|&t| t < u32::MAX));
 }
+
+#[test]
+fn linking_ends_when_told_to_and_leaves_the_other_rings_whole() {
+    let mut memory = buffer(1 << 16);
+    let mut rings = Rings::new(bytes(&mut memory, 1 << 16)).unwrap();
+    let mut rng = Rng::new(5);
+    let first = rings.build(Order::FullRandom, 64, 0, &mut rng).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    for order in [Order::FullRandom, Order::Sequential, Order::WindowRandom { window_bytes: 4096 }] {
+        assert_eq!(rings.build_unless(&stop, order, 64, 1, &mut rng), Err(RingError::Stopped));
+    }
+    assert_eq!(rings.chase(first, rings.start(first), rings.nodes(first)), rings.start(first));
+}
