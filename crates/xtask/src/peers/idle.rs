@@ -48,13 +48,14 @@ fn cell(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, bytes: u64) -> Ce
     let name = format!("{}, {} pages", kind.order, kind.pages);
     let huge = kind.pages == "thp";
     if let Some(refused) = setting.machine.thp_refused().filter(|_| huge) {
-        return Cell { name, comparison: None, notes: vec![refused] };
+        return Cell { name, comparison: None, void: Vec::new(), ended: Some(refused) };
     }
     say::stage(&format!("idle latency, {name}: {} pairs", setting.pairs));
     let window = if kind.order == "window-random" { WINDOW } else { bytes };
     let chase = Chase { cpu: setting.machine.cpu, bytes, stride: STRIDE, window, huge };
     let mut slots = Vec::new();
-    let mut notes = Vec::new();
+    let mut voids = Vec::new();
+    let mut ended = None;
     for turn in 0..setting.tries() {
         if slots.len() >= setting.pairs || !setting.in_time() {
             break;
@@ -66,16 +67,16 @@ fn cell(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, bytes: u64) -> Ce
             }
             Ok(Err(void)) => {
                 say::stage(&format!("  void: {void}"));
-                notes.push(void);
+                voids.push(void);
             }
             // A call that is refused once is refused always.
             Err(error) => {
-                notes.push(format!("{error:#}"));
+                ended = Some(format!("{error:#}"));
                 break;
             }
         }
     }
-    Cell { name, comparison: Comparison::of(Quantity::Latency, slots), notes }
+    Cell { name, comparison: Comparison::of(Quantity::Latency, slots), void: voids, ended }
 }
 
 /// Who goes first alternates, so that a drift of the machine favours neither.

@@ -64,9 +64,12 @@ struct Section {
 /// One line of the comparison.
 struct Cell {
     name: String,
-    /// None: it could not be measured, for the reason in `notes`.
+    /// None: it could not be measured, for the reasons below.
     comparison: Option<Comparison>,
-    notes: Vec<String>,
+    /// Pairs that are no evidence: a kind, and after a colon the particulars.
+    void: Vec<String>,
+    /// What ended the cell before its time.
+    ended: Option<String>,
 }
 
 /// `[--pairs N] [--only idle|read] [--buffer SIZE] [--binary FILE] [--write]`

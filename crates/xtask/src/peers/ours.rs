@@ -38,7 +38,7 @@ pub enum Placement {
     Unknown,
 }
 
-/// A run without a figure that could be compared, and why.
+/// A run without a figure that could be compared: the kind of reason, and after a colon the particulars.
 pub type Void = String;
 
 impl Ours {
@@ -102,7 +102,8 @@ fn figure(document: &Value, name: &str, pages: &str, threads: Option<usize>) -> 
     }
     let metric = list("metrics").find(is_it).ok_or_else(|| format!("no {name}"))?;
     if text(document, "/status/state") != "complete" {
-        return Err(document.pointer("/status/reasons/0").and_then(Value::as_str).unwrap_or("not complete").to_owned());
+        let why = document.pointer("/status/reasons/0").and_then(Value::as_str).unwrap_or("no reason given");
+        return Err(format!("ours {}: {why}", text(document, "/status/state")));
     }
     let got = text(metric, "/placement/kind");
     if got != pages {
@@ -176,7 +177,7 @@ mod tests {
 
         let mut rejected = document("far");
         rejected["status"] = json!({"state": "rejected", "reasons": ["disturbed"]});
-        assert!(read(&rejected, 2).is_err_and(|why| why == "disturbed"));
+        assert!(read(&rejected, 2).is_err_and(|why| why == "ours rejected: disturbed"));
 
         let mut moved = document("far");
         moved["unavailable"] = json!([{"name": "peak_bandwidth", "labels": {"threads": "2"}, "detail": "class changed"}]);

@@ -37,12 +37,11 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
 fn cell(setting: &Setting<'_>, peer: &Likwid, threads: u64, bytes: u64, pages: &str) -> Cell {
     let name = if threads == 1 { "read, 1 thread".to_owned() } else { format!("read, {threads} threads") };
     say::stage(&format!("{name}: {} slots", setting.pairs));
-    let (mut slots, mut notes) = (Vec::new(), Vec::new());
+    let (mut slots, mut void) = (Vec::new(), Vec::new());
     // A call that is refused once is refused always; what was measured before stays.
-    if let Err(error) = fill(setting, peer, threads, bytes, pages, &mut slots, &mut notes) {
-        notes.push(format!("{error:#}"));
-    }
-    Cell { name, comparison: Comparison::of(Quantity::Bandwidth, slots), notes }
+    let filled = fill(setting, peer, threads, bytes, pages, &mut slots, &mut void);
+    let ended = filled.err().map(|error| format!("{error:#}"));
+    Cell { name, comparison: Comparison::of(Quantity::Bandwidth, slots), void, ended }
 }
 
 fn fill(
@@ -52,7 +51,7 @@ fn fill(
     bytes: u64,
     pages: &str,
     slots: &mut Vec<Slot>,
-    notes: &mut Vec<String>,
+    voids: &mut Vec<String>,
 ) -> Result<()> {
     let (passes, probe) = peer.probe(threads, bytes)?;
     let theirs = || -> Result<f64> {
@@ -63,25 +62,34 @@ fn fill(
         Ok(run.bandwidth)
     };
     let ours = || setting.ours.read(&probe.cpus, pages, bytes);
+    let mut void = |why: String| {
+        say::stage(&format!("  void: {why}"));
+        voids.push(why);
+    };
     let mut before = ours()?;
     for _ in 0..setting.tries() {
         if slots.len() >= setting.pairs || !setting.in_time() {
             break;
         }
+        let figure = match before {
+            Ok(figure) => figure,
+            Err(why) => {
+                void(why);
+                before = ours()?;
+                continue;
+            }
+        };
         let (peer, again) = (theirs()?, theirs()?);
         // Ours of the next slot, and the witness that the host left the CPUs where they were.
         let after = ours()?;
-        match usable(&before, &after, bytes) {
+        match usable(&figure, &after, bytes) {
             Ok(ours) => {
                 let gigabytes = |value: f64| value / 1e9;
                 let (first, second) = (gigabytes(peer), gigabytes(again));
                 say::stage(&format!("  {}: {:.2} GB/s, peer {first:.2}, again {second:.2}", slots.len() + 1, gigabytes(ours)));
                 slots.push(Slot { ours, peer, again: Some(again) });
             }
-            Err(void) => {
-                say::stage(&format!("  void: {void}"));
-                notes.push(void);
-            }
+            Err(why) => void(why),
         }
         before = after;
     }
@@ -89,12 +97,11 @@ fn fill(
 }
 
 /// Ours of a slot, where the CPUs lay alike before and after the peer's runs.
-fn usable(before: &Result<Figure, Void>, after: &Result<Figure, Void>, bytes: u64) -> Result<f64, Void> {
-    let ours = before.as_ref().map_err(Clone::clone)?;
+fn usable(ours: &Figure, after: &Result<Figure, Void>, bytes: u64) -> Result<f64, Void> {
     if ours.bytes != bytes {
         return Err(format!("read {} bytes a thread, not {bytes}", ours.bytes));
     }
-    let then = after.as_ref().map_err(|why| format!("next: {why}"))?.placement;
+    let then = after.as_ref().map_err(|why| format!("next, {why}"))?.placement;
     match (ours.placement, then) {
         (Placement::Indifferent, Placement::Indifferent) => Ok(ours.value),
         (Placement::Apart(a), Placement::Apart(b)) if a.max(b) < a.min(b) * SAME_CLASS => Ok(ours.value),
@@ -107,25 +114,24 @@ fn usable(before: &Result<Figure, Void>, after: &Result<Figure, Void>, bytes: u6
 mod tests {
     use super::*;
 
-    fn at(placement: Placement) -> Result<Figure, Void> {
-        Ok(Figure { value: 5.0, bytes: 4096, placement })
+    fn at(placement: Placement) -> Figure {
+        Figure { value: 5.0, bytes: 4096, placement }
     }
 
     #[test]
     fn slots_count_only_between_equal_placements() {
         let apart = |ns| at(Placement::Apart(ns));
-        assert_eq!(usable(&apart(40.0), &apart(60.0), 4096), Ok(5.0));
-        assert_eq!(usable(&at(Placement::Indifferent), &at(Placement::Indifferent), 4096), Ok(5.0));
+        assert_eq!(usable(&apart(40.0), &Ok(apart(60.0)), 4096), Ok(5.0));
+        assert_eq!(usable(&at(Placement::Indifferent), &Ok(at(Placement::Indifferent)), 4096), Ok(5.0));
         for (before, after) in [
-            (apart(41.0), apart(184.0)),
-            (apart(184.0), apart(41.0)),
-            (apart(41.0), at(Placement::Unknown)),
-            (at(Placement::Indifferent), apart(41.0)),
-            (Err("disturbed".to_owned()), apart(41.0)),
+            (apart(41.0), Ok(apart(184.0))),
+            (apart(184.0), Ok(apart(41.0))),
+            (apart(41.0), Ok(at(Placement::Unknown))),
+            (at(Placement::Indifferent), Ok(apart(41.0))),
             (apart(41.0), Err("disturbed".to_owned())),
         ] {
             assert!(usable(&before, &after, 4096).is_err(), "{before:?} {after:?}");
         }
-        assert!(usable(&apart(40.0), &apart(40.0), 8192).is_err());
+        assert!(usable(&apart(40.0), &Ok(apart(40.0)), 8192).is_err());
     }
 }

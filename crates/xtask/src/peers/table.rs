@@ -1,5 +1,7 @@
 //! A section as a table that reads well on a terminal and on a page.
 
+use std::collections::BTreeMap;
+
 use crate::peers::ratios::{Comparison, Quantity, Spread, Verdict};
 use crate::peers::{Cell, Section};
 
@@ -10,7 +12,7 @@ impl Section {
     /// What was compared, the table, and what has to be said about its lines.
     pub fn text(&self) -> String {
         let rows: Vec<[String; 9]> = self.cells.iter().map(row).collect();
-        let notes: Vec<String> = self.cells.iter().filter(|cell| !cell.notes.is_empty()).map(remark).collect();
+        let notes: Vec<String> = self.cells.iter().flat_map(remarks).collect();
         let mut text = format!("{}\n\n{}", self.about, aligned(&HEAD.map(str::to_owned), &rows));
         if !notes.is_empty() {
             text.push('\n');
@@ -21,29 +23,16 @@ impl Section {
     }
 }
 
-/// `- CELL: 3 void: why (2), why else (1)`
-fn remark(cell: &Cell) -> String {
-    let mut reasons: Vec<(String, usize)> = Vec::new();
-    for note in &cell.notes {
-        let kind = kind(note);
-        match reasons.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((kind, 1)),
-        }
+/// What did not count, by kind, and what ended the cell.
+fn remarks(cell: &Cell) -> Vec<String> {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for void in &cell.void {
+        *kinds.entry(void.split(": ").next().unwrap_or_default()).or_default() += 1;
     }
-    let reasons: Vec<String> = reasons.into_iter().map(|(reason, count)| format!("{count} × {reason}")).collect();
-    format!("- {}, not counted: {}", cell.name, reasons.join("; "))
-}
-
-/// Reasons that differ in their numbers only are one.
-fn kind(note: &str) -> String {
-    let mut kind = String::new();
-    for c in note.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }) {
-        if c != '#' || !kind.ends_with('#') {
-            kind.push(c);
-        }
-    }
-    kind
+    let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
+    let void = (!kinds.is_empty()).then(|| format!("- {}: not counted: {}", cell.name, kinds.join(", ")));
+    let ended = cell.ended.as_ref().map(|why| format!("- {}: ended: {why}", cell.name));
+    void.into_iter().chain(ended).collect()
 }
 
 fn row(cell: &Cell) -> [String; 9] {
@@ -106,6 +95,8 @@ fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
 mod tests {
     use super::*;
     use crate::peers::options::Part;
+    use std::collections::BTreeMap;
+
     use crate::peers::ratios::Slot;
 
     #[test]
@@ -115,9 +106,10 @@ mod tests {
             Cell {
                 name: "a".to_owned(),
                 comparison: Comparison::of(Quantity::Latency, slots),
-                notes: vec!["12 of 19 windows".to_owned(), "7 of 19 windows".to_owned(), "else".to_owned()],
+                void: vec!["rejected: 12 of 19".to_owned(), "rejected: 7 of 19".to_owned(), "class changed".to_owned()],
+                ended: None,
             },
-            Cell { name: "b".to_owned(), comparison: None, notes: vec!["refused".to_owned()] },
+            Cell { name: "b".to_owned(), comparison: None, void: Vec::new(), ended: Some("exit 2: refused".to_owned()) },
         ];
         let text = Section { part: Part::Idle, about: "x against y".to_owned(), cells }.text();
         let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -125,8 +117,8 @@ mod tests {
         for part in [
             "| a | 9 | 101.0 ns | 100.0 ns | 1.010 | 1.010–1.010 | 1.010 | 1.000 (1.000–1.000) | equal within 3 % |",
             "| b | 0 | – | – | – | – | – | – | not measured |",
-            "- a, not counted: 2 × # of # windows; 1 × else",
-            "- b, not counted: 1 × refused",
+            "- a: not counted: 1 × class changed, 2 × rejected",
+            "- b: ended: exit 2: refused",
         ] {
             assert!(squeezed.contains(part), "{part}\n{squeezed}");
         }
