@@ -95,8 +95,6 @@ fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
 mod tests {
     use super::*;
     use crate::peers::options::Part;
-    use std::collections::BTreeMap;
-
     use crate::peers::ratios::Slot;
 
     #[test]
