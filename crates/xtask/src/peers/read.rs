@@ -101,13 +101,20 @@ fn usable(ours: &Figure, after: &Result<Figure, Void>, bytes: u64) -> Result<f64
     if ours.bytes != bytes {
         return Err(format!("read {} bytes a thread, not {bytes}", ours.bytes));
     }
-    let then = after.as_ref().map_err(|why| format!("next, {why}"))?.placement;
-    match (ours.placement, then) {
-        (Placement::Indifferent, Placement::Indifferent) => Ok(ours.value),
-        (Placement::Apart(a), Placement::Apart(b)) if a.max(b) < a.min(b) * SAME_CLASS => Ok(ours.value),
-        (Placement::Apart(a), Placement::Apart(b)) => Err(format!("the host moved the CPUs: {a} ns apart, then {b} ns")),
-        _ => Err("placement class unknown".to_owned()),
+    let Placement::Apart(a) = ours.placement else {
+        // One thread has no place relative to another.
+        let indifferent = ours.placement == Placement::Indifferent;
+        return if indifferent { Ok(ours.value) } else { Err(unknown()) };
+    };
+    match after.as_ref().map_err(|why| format!("next, {why}"))?.placement {
+        Placement::Apart(b) if a.max(b) < a.min(b) * SAME_CLASS => Ok(ours.value),
+        Placement::Apart(b) => Err(format!("the host moved the CPUs: {a} ns apart, then {b} ns")),
+        Placement::Unknown | Placement::Indifferent => Err(unknown()),
     }
+}
+
+fn unknown() -> Void {
+    "placement class unknown".to_owned()
 }
 
 #[cfg(test)]
@@ -122,12 +129,13 @@ mod tests {
     fn slots_count_only_between_equal_placements() {
         let apart = |ns| at(Placement::Apart(ns));
         assert_eq!(usable(&apart(40.0), &Ok(apart(60.0)), 4096), Ok(5.0));
-        assert_eq!(usable(&at(Placement::Indifferent), &Ok(at(Placement::Indifferent)), 4096), Ok(5.0));
+        assert_eq!(usable(&at(Placement::Indifferent), &Err("disturbed".to_owned()), 4096), Ok(5.0));
         for (before, after) in [
             (apart(41.0), Ok(apart(184.0))),
             (apart(184.0), Ok(apart(41.0))),
             (apart(41.0), Ok(at(Placement::Unknown))),
-            (at(Placement::Indifferent), Ok(apart(41.0))),
+            (at(Placement::Unknown), Ok(apart(41.0))),
+            (apart(41.0), Ok(at(Placement::Indifferent))),
             (apart(41.0), Err("disturbed".to_owned())),
         ] {
             assert!(usable(&before, &after, 4096).is_err(), "{before:?} {after:?}");
