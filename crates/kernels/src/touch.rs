@@ -1,5 +1,7 @@
 //! First touch: fill memory so that nothing but memory can answer a read.
 
+use crate::arch;
+
 /// The word of [`fill`] at index 0; the others rise by one.
 ///
 /// As an `f64` it is 1.0, and so are, nearly, all words of a fill: the STREAM-like
@@ -13,9 +15,7 @@ pub const FIRST_WORD: u64 = 0x3ff0_0000_0000_0000;
 pub fn fill(memory: &mut [u8]) {
     let word = |i: usize| (FIRST_WORD | (i as u64 & 0x000f_ffff_ffff_ffff)).to_ne_bytes();
     let (words, tail) = memory.as_chunks_mut::<8>();
-    for (i, to) in words.iter_mut().enumerate() {
-        *to = word(i);
-    }
+    arch::write_words(words, word);
     let last = word(words.len());
     tail.copy_from_slice(&last[..tail.len()]);
 }

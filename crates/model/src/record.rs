@@ -171,6 +171,9 @@ pub struct Signs {
     /// Run-queue wait, ns.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_ns: u64,
+    /// Does this kernel tell the wait? Then it says how long a switch took.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits_told: bool,
     /// Counted chunk gaps, ns.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gap_ns: f64,
@@ -257,7 +260,8 @@ impl Window {
         #[expect(clippy::cast_precision_loss, reason = "waits of a window stay far below 2^52 ns")]
         let waited = signs.wait_ns as f64 > limits.wait_share * self.ns;
         [
-            (signs.switches > 0, Disturbance::Switch),
+            // Where the wait is told it weighs the switch: a kernel thread's ten microseconds disturb no window.
+            (signs.switches > 0 && !signs.waits_told, Disturbance::Switch),
             (waited, Disturbance::Wait),
             (signs.wrong_cpu, Disturbance::WrongCpu),
             (signs.gap_ns > limits.gap_share * self.ns, Disturbance::Gaps),

@@ -187,7 +187,7 @@ impl Arena {
     /// [`unplaced`](Placement::unplaced).
     #[must_use]
     pub fn placement(&self, max_samples: usize) -> Placement {
-        placement::ask(self, max_samples)
+        placement::of_all(&[self], max_samples).remove(0)
     }
 
     /// The address of byte `offset`, at most `len`.

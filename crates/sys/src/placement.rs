@@ -80,9 +80,17 @@ pub enum Method {
     None,
 }
 
+/// What the kernel says of several arenas, in their order: as [`Arena::placement`], with the kinds of all read at once.
+#[must_use]
+pub fn of_all(arenas: &[&Arena], max_samples: usize) -> Vec<Placement> {
+    let ranges: Vec<Range<usize>> = arenas.iter().map(|arena| range(arena)).collect();
+    let kinds = smaps::page_kinds(&ranges, page_size() as u64).unwrap_or_default();
+    let kind_of = |at: usize| kinds.get(at).copied().unwrap_or(GotKind::Unknown);
+    arenas.iter().enumerate().map(|(at, arena)| ask(arena, kind_of(at), max_samples)).collect()
+}
+
 /// Asks in the order of how much each way tells; each is refused somewhere.
-pub(crate) fn ask(arena: &Arena, max_samples: usize) -> Placement {
-    let kind = smaps::page_kind(&range(arena), page_size() as u64).unwrap_or(GotKind::Unknown);
+fn ask(arena: &Arena, kind: GotKind, max_samples: usize) -> Placement {
     let samples = samples(arena, max_samples);
     let (statuses, verified) = if samples.is_empty() { (BTreeMap::new(), Method::None) } else { ask_nodes(arena, &samples) };
     let (by_errno, by_node): (BTreeMap<_, _>, BTreeMap<_, _>) = statuses.into_iter().partition(|&(status, _)| status < 0);

@@ -17,23 +17,25 @@ struct Vma {
     kernel_page: u64,
 }
 
-/// The kind of pages of `arena`, an address range, by the kernel's account.
-pub(crate) fn page_kind(arena: &Range<usize>, base_page: u64) -> io::Result<GotKind> {
+/// The kinds of pages of `arenas`, address ranges, by the kernel's account. The file is read once for all of them: the kernel
+/// walks every mapping's page tables for it, which takes it tens of milliseconds a GiB of base pages.
+pub(crate) fn page_kinds(arenas: &[Range<usize>], base_page: u64) -> io::Result<Vec<GotKind>> {
     let file = BufReader::new(File::open("/proc/self/smaps")?);
-    parse(file, arena, base_page)
+    parse(file, arenas, base_page)
 }
 
-/// Reads as far as the arena reaches: mappings stand in the order of their addresses.
-fn parse(text: impl BufRead, arena: &Range<usize>, base_page: u64) -> io::Result<GotKind> {
+/// Reads as far as the last arena reaches: mappings stand in the order of their addresses.
+fn parse(text: impl BufRead, arenas: &[Range<usize>], base_page: u64) -> io::Result<Vec<GotKind>> {
+    let end = arenas.iter().map(|arena| arena.end).max().unwrap_or(0);
     let mut vmas: Vec<Vma> = Vec::new();
     let mut inside = false;
     for line in text.lines() {
         let line = line?;
         if let Some(range) = header(&line) {
-            if range.start >= arena.end {
+            if range.start >= end {
                 break;
             }
-            inside = range.end > arena.start;
+            inside = arenas.iter().any(|arena| range.end > arena.start && range.start < arena.end);
             if inside {
                 vmas.push(Vma { range, ..Vma::default() });
             }
@@ -41,7 +43,7 @@ fn parse(text: impl BufRead, arena: &Range<usize>, base_page: u64) -> io::Result
             field(&line, vma);
         }
     }
-    Ok(sum(&vmas, arena, base_page))
+    Ok(arenas.iter().map(|arena| sum(&vmas, arena, base_page)).collect())
 }
 
 /// `5564c07e7000-5564c07e9000 r--p 00000000 fe:00 247282   /usr/bin/head`.
@@ -65,7 +67,8 @@ fn field(line: &str, vma: &mut Vma) {
 }
 
 fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
-    let Some(first) = vmas.first() else { return GotKind::Unknown };
+    let mine = || vmas.iter().filter(|vma| vma.range.end > arena.start && vma.range.start < arena.end);
+    let Some(first) = mine().next() else { return GotKind::Unknown };
     // Mappings of a pool's pages never merge with others. They don't count in Rss.
     if first.kernel_page > base_page {
         return GotKind::Hugetlb(first.kernel_page);
@@ -73,7 +76,7 @@ fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
     // A mapping that merged with a neighbour counts that one's pages too. All or none is still
     // certain then; anything between is scaled down to the arena's share of the mapping.
     let (mut huge, mut total) = (0u64, 0u64);
-    for vma in vmas {
+    for vma in mine() {
         let own = vma.range.end.min(arena.end).saturating_sub(vma.range.start.max(arena.start));
         huge = scale(vma.anon_huge, own, vma.range.len()).saturating_add(huge);
         total = scale(vma.rss, own, vma.range.len()).saturating_add(total);
@@ -113,7 +116,7 @@ mod tests {
     }
 
     fn kind(text: &str, arena: Range<usize>, page: u64) -> GotKind {
-        parse(text.as_bytes(), &arena, page).unwrap()
+        parse(text.as_bytes(), &[arena], page).unwrap().remove(0)
     }
 
     const ARENA: Range<usize> = 0x7f00_0000_0000..0x7f00_0400_0000;
@@ -178,7 +181,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_read_without_harm(text in "([0-9a-f]{1,17}-[0-9a-f]{1,17} rw|Rss: +[0-9]{1,22} kB|[ -~]{0,20}|\n){0,30}") {
-            let _ = parse(text.as_bytes(), &ARENA, 4096);
+            let _ = parse(text.as_bytes(), &[ARENA], 4096);
         }
     }
 }

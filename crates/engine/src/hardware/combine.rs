@@ -64,6 +64,7 @@ fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f6
     *signs = Signs {
         switches: signs.switches.max(part.switches),
         wait_ns: signs.wait_ns.max(part.waited_ns),
+        waits_told: part.waits_told,
         gap_ns: signs.gap_ns.max(ticks_to_ns(part.excess, hz)),
         spin: signs.spin.max(if usual > 0.0 { spin } else { 0.0 }),
         wrong_cpu: signs.wrong_cpu | part.wrong_cpu,

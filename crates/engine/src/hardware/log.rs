@@ -24,6 +24,7 @@ pub struct Part {
     pub late: bool,
     /// What the kernel said at its end less at its beginning.
     pub waited_ns: u64,
+    pub waits_told: bool,
     pub switches: u64,
     pub minor_faults: u64,
     pub major_faults: u64,
@@ -127,6 +128,7 @@ impl Log {
         part.excess += excess;
         part.wrong_cpu |= !on_cpu;
         part.waited_ns = waited(&asked).saturating_sub(waited(&before));
+        part.waits_told = asked.kernel.wait_ns.is_some();
         part.switches = asked.kernel.invol_switches.saturating_sub(before.kernel.invol_switches);
         part.minor_faults = asked.kernel.minor_faults.saturating_sub(before.kernel.minor_faults);
         part.major_faults = asked.kernel.major_faults.saturating_sub(before.kernel.major_faults);

@@ -4,6 +4,8 @@ mod arenas;
 mod bench;
 mod blocks;
 mod combine;
+mod crew;
+mod fill;
 mod log;
 mod pair;
 mod team;
@@ -139,10 +141,14 @@ impl Backend for Hardware {
         let mut spent = Spent::default();
         let begun = self.elapsed();
         let (mut arenas, events) = arenas::map(plan, ids)?;
-        arenas::populate(plan, &arenas, self.stop)?;
+        fill::populate(plan, &arenas, self.stop)?;
+        spent.add("touch", self.elapsed() - begun);
+        let touched = self.elapsed();
         let before = arenas::placements(plan, &arenas);
-        let memories = arenas::fill(plan, &mut arenas, seed, self.stop)?;
-        spent.add("prepare", self.elapsed() - begun);
+        spent.add("check", self.elapsed() - touched);
+        let checked = self.elapsed();
+        let memories = fill::fill(plan, &mut arenas, seed, self.stop)?;
+        spent.add("fill", self.elapsed() - checked);
 
         let filled = self.elapsed();
         let mut bench = HardwareBench::new(self, memories, seed);

@@ -78,9 +78,12 @@ fn cost_of_timing(clock: &Clock, near: &mut [u8]) -> Result<u64, Failure> {
 fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, budget: u64, to: &mut Histogram, stop: &AtomicBool) {
     let begin = clock.start();
     let mut ticks = [0; BATCH];
-    while clock.stop().wrapping_sub(begin) < budget && !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) {
         *place = rings.timed(id, *place, clock, &mut ticks);
         ticks.iter().for_each(|ticks| to.record(u64::from(*ticks)));
+        if clock.stop().wrapping_sub(begin) >= budget {
+            break;
+        }
     }
 }
 

@@ -81,6 +81,13 @@ pub(crate) unsafe fn flush_line(_address: *const u8) -> bool {
     false
 }
 
+/// Sets each word to what `word` gives for its index.
+pub(crate) fn write_words(words: &mut [[u8; 8]], word: impl Fn(usize) -> [u8; 8]) {
+    for (i, to) in words.iter_mut().enumerate() {
+        *to = word(i);
+    }
+}
+
 /// [`flush_line`] for a line in every `stride` bytes, then a fence.
 ///
 /// # Safety

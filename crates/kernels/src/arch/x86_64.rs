@@ -177,6 +177,17 @@ pub(crate) unsafe fn flush_line(address: *const u8) -> bool {
     true
 }
 
+/// Sets each word to what `word` gives for its index, past the caches: what is filled is far larger than they are, and this
+/// reads no line before it is overwritten.
+pub(crate) fn write_words(words: &mut [[u8; 8]], word: impl Fn(usize) -> [u8; 8]) {
+    for (i, to) in words.iter_mut().enumerate() {
+        let value = i64::from_ne_bytes(word(i));
+        // SAFETY: a place of eight bytes in the slice; MOVNTI needs no alignment.
+        unsafe { core::arch::x86_64::_mm_stream_si64(to.as_mut_ptr().cast(), value) };
+    }
+    store_fence();
+}
+
 /// [`flush_line`] for a line in every `stride` bytes, then a fence. CLFLUSHOPT where there is one: CLFLUSH waits for the one
 /// before it.
 ///

@@ -1,0 +1,140 @@
+//! Making an arena's pages exist, and what they hold.
+
+use super::arenas::{Content, Mapped, Memory};
+use super::crew;
+use crate::backend::Failure;
+use memgauge_kernels::{Rng, chase, chase::Rings, touch};
+use memgauge_model::{Arena as Planned, Holds, Order, Pages, Plan, RingPlan};
+use memgauge_sys::PopulateError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Nodes that are shuffled together in the window-random order: 512 KiB at 128 B.
+const WINDOW_NODES: u64 = 4096;
+/// Bytes filled between two looks at the stop flag.
+const SLICE: usize = 64 << 20;
+/// Bytes that one thread makes exist before it takes the next.
+const SHARE: usize = 256 << 20;
+/// The k-th array of a thread begins so much past the end of the one before, so that no two streams meet in a set of a cache.
+const STAGGER: usize = (2 << 20) + 4096 + 64;
+
+/// Makes all pages exist, by all CPUs of the crew at once. Where binding was refused the toucher's own node decides, so its
+/// thread does it.
+pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<(), Failure> {
+    let mut jobs = Vec::new();
+    for mapped in arenas {
+        let planned = &plan.arenas[mapped.id];
+        // The kernel clears base pages at half the speed of huge ones.
+        let cost = if planned.pages == Pages::Base { 2 } else { 1 };
+        let share = if mapped.bound { SHARE } else { mapped.arena.len().max(1) };
+        for offset in (0..mapped.arena.len()).step_by(share) {
+            let len = share.min(mapped.arena.len() - offset);
+            jobs.push(crew::Job {
+                only: (!mapped.bound).then_some(planned.toucher),
+                cost: cost * len as u64,
+                item: (mapped, offset, len),
+            });
+        }
+    }
+    crew::run(plan, arenas, jobs, |(mapped, offset, len)| {
+        mapped.arena.populate_range(offset, len, stop).map_err(|error| match error {
+            PopulateError::Stopped { .. } => Failure::Stopped,
+            other => Failure::Point(other.to_string()),
+        })
+    })?;
+    Ok(())
+}
+
+/// Links rings and fills streams, then puts what was written out of the caches: a chase that finds the lines of its own
+/// making in the last-level cache reports that cache's latency for them.
+pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicBool) -> Result<Vec<Memory<'a>>, Failure> {
+    let cpus = crew::cpus(plan, arenas);
+    let jobs = arenas.iter_mut().map(|mapped| {
+        let planned = &plan.arenas[mapped.id];
+        // Pages exist by now: where they are no longer depends on who writes.
+        crew::Job { only: None, cost: cost(planned), item: (mapped.id, planned, mapped.arena.as_mut_slice()) }
+    });
+    let mut memories = crew::run_on(&cpus, jobs.collect(), |(id, planned, memory)| {
+        let mut rng = Rng::new(seed ^ (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let content = match &planned.holds {
+            Holds::Chase { bytes, rings } => link(cut(memory, *bytes), rings, &mut rng, stop)?,
+            Holds::Streams { streams, bytes } => streams_of(memory, *streams, *bytes, stop)?,
+            Holds::C2c { bytes } => Content::C2c(cut(memory, *bytes)),
+        };
+        Ok(Memory { id, content })
+    })?;
+    memories.sort_by_key(|memory| memory.id);
+    Ok(memories)
+}
+
+fn cut(memory: &mut [u8], bytes: u64) -> &mut [u8] {
+    let len = memory.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
+    &mut memory[..len]
+}
+
+fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
+    let refused = |error| match error {
+        chase::RingError::Stopped => Failure::Stopped,
+        other => Failure::Point(other.to_string()),
+    };
+    let bytes = memory.len();
+    let mut rings = Rings::new(memory).map_err(refused)?;
+    let mut ids = Vec::new();
+    for (word, plan) in plans.iter().enumerate() {
+        let stride = usize::try_from(plan.stride).unwrap_or(usize::MAX);
+        let order = match plan.order {
+            Order::WindowRandom => {
+                let window = usize::try_from(WINDOW_NODES.saturating_mul(plan.stride)).unwrap_or(usize::MAX);
+                chase::Order::WindowRandom { window_bytes: window.min(bytes) }
+            }
+            Order::FullRandom => chase::Order::FullRandom,
+            Order::Sequential => chase::Order::Sequential,
+        };
+        ids.push(rings.build_unless(stop, order, stride, word, rng).map_err(refused)?);
+    }
+    rings.flush();
+    let places = ids.iter().map(|id| rings.start(*id)).collect();
+    Ok(Content::Chase { rings, ids, places })
+}
+
+fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
+    let bytes = usize::try_from(bytes).map_err(|_| Failure::Point("more than the address space holds".into()))?;
+    let mut arrays = Vec::new();
+    for at in 0..streams as usize {
+        if at > 0 {
+            let skipped = memory.split_at_mut_checked(STAGGER).ok_or_else(short)?;
+            memory = skipped.1;
+        }
+        let (array, rest) = memory.split_at_mut_checked(bytes).ok_or_else(short)?;
+        memory = rest;
+        // The last one is written; unless it is the only one, nobody reads it.
+        if at == 0 || at + 1 < streams as usize {
+            for slice in array.chunks_mut(SLICE) {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Failure::Stopped);
+                }
+                touch::fill(slice);
+            }
+        }
+        arrays.push(array);
+    }
+    Ok(Content::Streams { arrays, place: 0 })
+}
+
+fn short() -> Failure {
+    Failure::Fatal("an arena is smaller than its arrays: the plan is wrong".into())
+}
+
+/// About how long filling takes, ns: 30 a node of a random cycle, 6 a node inside a window, 0.1 a byte of a stream.
+fn cost(planned: &Planned) -> u64 {
+    match &planned.holds {
+        Holds::Chase { bytes, rings } => rings
+            .iter()
+            .map(|ring| {
+                let nodes = bytes / ring.stride.max(1);
+                nodes * if ring.order == Order::FullRandom { 30 } else { 6 }
+            })
+            .sum(),
+        Holds::Streams { streams, bytes } => u64::from(*streams) * bytes / 10,
+        Holds::C2c { .. } => 1,
+    }
+}
