@@ -56,14 +56,13 @@ fn majority<'a>(blocks: &[&'a Block]) -> Vec<&'a Block> {
     blocks.iter().copied().filter(|block| class_of(block) == best).collect()
 }
 
-/// The share of the planned window time that the next round may take, so that the whole run keeps its time:
-/// what is left, over the rounds to come, less what rounds cost beside their windows.
-pub fn share(whole_ns: Option<u64>, elapsed_ns: u64, rounds_done: u32, rounds: u32, window_ns: u64, other_ns: u64) -> f64 {
-    let (Some(whole), true) = (whole_ns, rounds_done > 0 && rounds > rounds_done && window_ns > 0) else { return 1.0 };
-    let left = whole.saturating_sub(elapsed_ns) / u64::from(rounds - rounds_done);
-    let other = other_ns / u64::from(rounds_done);
+/// The share of the planned window time that the next round may take, so that the whole run keeps its time: what is left, over
+/// the rounds to come, less what a round costs beside its windows, `beside_ns`.
+pub fn share(whole_ns: Option<u64>, elapsed_ns: u64, rounds_left: u32, window_ns: u64, beside_ns: u64) -> f64 {
+    let (Some(whole), true) = (whole_ns, rounds_left > 0 && window_ns > 0) else { return 1.0 };
+    let left = whole.saturating_sub(elapsed_ns) / u64::from(rounds_left);
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run stay below 2^52")]
-    let share = left.saturating_sub(other) as f64 / window_ns as f64;
+    let share = left.saturating_sub(beside_ns) as f64 / window_ns as f64;
     share.clamp(0.0, 1.0)
 }
 
@@ -74,10 +73,10 @@ mod tests {
     #[test]
     fn a_slow_setup_shortens_the_windows_and_never_lengthens_them() {
         // 28 s in all, after one round of 6 s of which 3 s were windows: 22 s for five rounds is 4.4 s, 1.4 s for windows.
-        let share_now = share(Some(28_000), 6_000, 1, 6, 3_000, 3_000);
+        let share_now = share(Some(28_000), 6_000, 5, 3_000, 3_000);
         assert!((share_now - 1_400.0 / 3_000.0).abs() < 1e-3, "{share_now}");
-        assert!(share(Some(28_000), 2_000, 1, 6, 1_000, 1_000) >= 1.0);
-        assert!(share(Some(28_000), 30_000, 1, 6, 1_000, 1_000) <= 0.0);
-        assert!(share(None, 30_000, 1, 6, 1_000, 1_000) >= 1.0);
+        assert!(share(Some(28_000), 2_000, 5, 1_000, 1_000) >= 1.0);
+        assert!(share(Some(28_000), 30_000, 5, 1_000, 1_000) <= 0.0);
+        assert!(share(None, 30_000, 5, 1_000, 1_000) >= 1.0);
     }
 }

@@ -40,8 +40,8 @@ struct State<'a> {
     spent: Spent,
     blocks_done: usize,
     blocks_foreseen: usize,
-    /// Time of windows and warm-up in blocks so far, ns.
-    in_blocks_ns: u64,
+    /// Time of windows asked for in blocks so far, ns: what a share shortens.
+    in_windows_ns: u64,
 }
 
 impl<'a> Schedule<'a> {
@@ -64,7 +64,7 @@ impl<'a> Schedule<'a> {
             spent: Spent::default(),
             blocks_done: 0,
             blocks_foreseen: 0,
-            in_blocks_ns: 0,
+            in_windows_ns: 0,
         };
         Self { plan, backend, state }
     }
@@ -109,19 +109,26 @@ impl<'a> Schedule<'a> {
 
     fn rounds(&mut self, mut active: Vec<bool>) -> Result<(), Failure> {
         let rule = &self.plan.rounds;
-        let begun = self.backend.now_ns();
-        let blocks_before = self.state.in_blocks_ns;
+        // What a round costs beside its windows: the plan's estimate before the first, then what the last one took. The first
+        // may be far slower than the others, where the host must find the memory.
+        let estimated = self.plan.estimate.setup_ns / u64::from(self.plan.estimate.rounds.max(1));
+        let mut beside = estimated;
         let mut round = 0;
         while active.contains(&true) {
             let most = rule.looks.last().copied().unwrap_or(1);
             let windows_ns = self.window_ns(&active);
-            let beside = (self.backend.now_ns() - begun).saturating_sub(self.state.in_blocks_ns - blocks_before);
             // The time that the whole run may take counts from its beginning, search and calibration included.
-            let share = share(rule.whole_ns, self.backend.now_ns(), round, most, windows_ns, beside);
+            let share = share(rule.whole_ns, self.backend.now_ns(), most - round.min(most), windows_ns, beside);
             if share < 0.999 {
                 self.state.event(self.backend.now_ns(), EventKind::Shortened { round, share });
             }
+            let (begun, in_windows) = (self.backend.now_ns(), self.state.in_windows_ns);
             self.round(round, &active, share)?;
+            let spent = self.backend.now_ns() - begun;
+            beside = spent.saturating_sub(self.state.in_windows_ns - in_windows);
+            if round == 0 {
+                beside = beside.min(estimated.max(spent / 4));
+            }
             round += 1;
             // Far beyond its time (a host that gives us half of its CPUs), the run ends with the rounds that it has.
             let late = rule.whole_ns.is_some_and(|whole| self.backend.now_ns() > whole + whole / 4);
@@ -141,10 +148,10 @@ impl<'a> Schedule<'a> {
         Ok(())
     }
 
-    /// Time that a round's blocks take when nothing is shortened, ns.
+    /// Windows of a round when nothing is shortened, ns.
     fn window_ns(&self, active: &[bool]) -> u64 {
         let points = self.plan.points.iter().zip(active).filter(|(_, active)| **active);
-        points.map(|(point, _)| point.time_ns + self.plan.windows.warmup_min_ns).sum()
+        points.map(|(point, _)| point.time_ns).sum()
     }
 
     fn round(&mut self, round: u32, active: &[bool], share: f64) -> Result<(), Failure> {
@@ -217,7 +224,7 @@ impl State<'_> {
             let class_before_ns = planned.class_pair.and_then(|pair| bench.class(pair));
             let block = bench.block(&Task { plan, point, delay, time_ns });
             let class_after_ns = planned.class_pair.and_then(|pair| bench.class(pair));
-            self.in_blocks_ns += bench.now_ns() - started;
+            self.in_windows_ns += time_ns;
             let mut block = match block {
                 Ok(block) => block,
                 Err(Failure::Point(reason)) => {

@@ -164,6 +164,9 @@ fn a_signal_keeps_what_was_measured() {
 fn a_slow_machine_shortens_its_windows_to_keep_the_time() {
     let mut plan = three();
     plan.rounds = RoundRule { looks: vec![6], precision: None, whole_ns: Some(600_000_000) };
+    // The plan hoped for half of a round's time beside the windows.
+    plan.estimate = Estimate { setup_ns: 6, rounds: 6, ..Estimate::default() };
+    plan.rounds.whole_ns = Some(6 * 200_000_000);
     let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
     let done = run(&plan, &mut backend, &mut Quiet);
     let times: Vec<u64> = backend.measured.iter().map(|(_, _, time)| *time).collect();

@@ -11,6 +11,10 @@ const LARGEST_SMALL_PAGE: u64 = 32 << 20;
 
 /// Peak bandwidth's mixes: plain and non-temporal side by side, since they differ most.
 const PEAK: [Mix; 7] = [Mix::Read, Mix::Write, Mix::WriteNt, Mix::Copy, Mix::CopyNt, Mix::Triad, Mix::TriadNt];
+/// Those of the default run: what needs a third array costs it more set-up than its time allows.
+const WHOLE_RUN: [Mix; 5] = [Mix::Read, Mix::Write, Mix::WriteNt, Mix::Copy, Mix::CopyNt];
+/// Lines of a block that the streams of `--order window-random` visit in random order: 512 KiB, as a chase's window.
+const BLOCK_LINES: u32 = 8192;
 /// MLC's five of its bandwidth search.
 const MAX: [Mix; 5] = [Mix::Read, Mix::R3W1, Mix::R2W1, Mix::R1W1, Mix::R2W1NtTwo];
 
@@ -30,6 +34,8 @@ pub(crate) struct Choices {
     pub small_pages: Pages,
     /// Instruction set of streams.
     pub isa: Isa,
+    /// Lines of a block that streams visit in random order; none: in sequence.
+    pub block_lines: Option<u32>,
     /// The chases of an idle figure; the first is the headline.
     pub chases: Vec<ChaseKind>,
     /// One line each.
@@ -52,7 +58,8 @@ impl Choices {
             );
         }
         let small_pages = if small { Pages::Base } else { main };
-        Ok(Self { pages: main, small_pages, isa: request.isa.unwrap_or_else(|| best_isa(machine)), chases, notes })
+        let isa = request.isa.unwrap_or_else(|| best_isa(machine));
+        Ok(Self { pages: main, small_pages, isa, block_lines: block_lines(request)?, chases, notes })
     }
 
     /// The chase of the headline, of loaded curves and of matrices.
@@ -81,10 +88,24 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
     all
 }
 
+/// `--order` of a command that streams without chasing is that of its streams.
+fn block_lines(request: &Request) -> Result<Option<u32>, Refusal> {
+    match (request.what, request.order) {
+        (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::WindowRandom)) => Ok(Some(BLOCK_LINES)),
+        (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::FullRandom)) => {
+            let problem = "streams have no order across a whole buffer";
+            let typed = crate::checks::value(request, "--order", Order::FullRandom.word());
+            Err(Refusal::new("--order", typed, problem, "use sequential, or window-random for blocks of 512 KiB"))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The mixes of a command.
 pub(crate) fn mixes(request: &Request, what: What) -> Vec<Mix> {
     let mut mixes = match (request.mixes.is_empty(), what) {
         (false, _) => request.mixes.clone(),
+        (true, What::Peak) if request.what == What::All => WHOLE_RUN.to_vec(),
         (true, What::Peak) => PEAK.to_vec(),
         (true, What::Max) => MAX.to_vec(),
         (true, _) => vec![Mix::Read],

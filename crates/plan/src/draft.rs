@@ -99,7 +99,7 @@ impl<'a> Draft<'a> {
     /// Threads that stream `mix`, each through an arena of its own on its node.
     pub fn streams(&mut self, threads: &[(Cpu, NodeId)], mix: Mix, delay: DelayRef) -> Vec<Thread> {
         let slots = self.slots(threads);
-        let isa = self.choices.isa;
+        let (isa, block_lines) = (self.choices.isa, self.choices.block_lines);
         let placed = threads.iter().zip(slots).map(|(&(cpu, node), slot)| {
             let streams = mix.shape().streams().max(1);
             let pages = self.choices.pages;
@@ -109,7 +109,7 @@ impl<'a> Draft<'a> {
             if let Need::Streams { streams: have } = &mut self.sketches[arena].need {
                 *have = (*have).max(streams);
             }
-            Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines: None, delay } }
+            Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines, delay } }
         });
         placed.collect()
     }

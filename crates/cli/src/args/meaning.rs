@@ -46,7 +46,7 @@ const ROWS: &[Row] = &[
     row("root", any, true),
     row("buffer", any, false),
     row("pages", any, false),
-    row("order", chases, false),
+    row("order", |what| chases(what) || streams(what), false),
     row("stride", chases, false),
     row("prefetch", any, false),
     row("mix", streams, false),

@@ -57,15 +57,15 @@ fn short_memory_shrinks_all_buffers_alike_and_says_so() {
     assert_eq!(sizes(&some), sizes(&roomy));
     assert_eq!(some.phases.len(), 2);
     // The largest point doesn't fit at full size.
-    let little = plan(&with_memory(6 * GIB), What::All, &[]);
+    let little = plan(&with_memory(5 * GIB), What::All, &[]);
     let [(_, chase), (_, stream), ..] = sizes(&little)[..] else { panic!("{:?}", sizes(&little)) };
     assert!((600 * MIB..1200 * MIB).contains(&stream), "{stream}");
     assert!(chase.abs_diff(2 * stream) <= 2 * MIB, "{chase} {stream}");
     assert!(little.notes.iter().any(|note| note.starts_with("memory is short: buffers are")), "{:?}", little.notes);
     // Below twice the cache: no plan.
-    assert!(refusal(&with_memory(4 * GIB), What::All, &[]).contains("twice the last-level cache"));
+    assert!(refusal(&with_memory(2560 * MIB), What::All, &[]).contains("twice the last-level cache"));
     // But what was asked for explicitly.
-    plan(&with_memory(4 * GIB), What::All, &[("--buffer", "2MiB")]);
+    plan(&with_memory(2560 * MIB), What::All, &[("--buffer", "2MiB")]);
 }
 
 fn with_memory(bytes: u64) -> Lab {

@@ -1,7 +1,7 @@
 //! Each way to be refused, once, with its exact line.
 
 use crate::support::*;
-use memgauge_model::{Avail, What};
+use memgauge_model::{Avail, Job, What};
 
 /// Command, flags, the line.
 type Row<'a> = (What, &'a [(&'a str, &'a str)], &'a str);
@@ -64,6 +64,27 @@ fn nodes() {
         &[],
         "this process may use the memory of no node; start memgauge under another cpuset or memory policy",
     );
+}
+
+#[test]
+fn streams_go_in_sequence_or_at_random_in_blocks() {
+    check(
+        &two_cpus(),
+        What::Peak,
+        &[("--order", "full-random")],
+        "--order full-random: streams have no order across a whole buffer; use sequential, or window-random for blocks of 512 KiB",
+    );
+    let blocks = |flags: &[(&str, &str)]| {
+        let plan = plan(&two_cpus(), What::Peak, flags);
+        let threads = plan.points.iter().flat_map(|point| &point.threads);
+        let blocks = threads.map(|thread| match thread.job {
+            Job::Stream { block_lines, .. } => block_lines,
+            _ => None,
+        });
+        blocks.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(blocks(&[("--order", "window-random")]), [Some(8192)].into());
+    assert_eq!(blocks(&[]), [None].into());
 }
 
 #[test]
@@ -178,12 +199,12 @@ fn pages() {
         "--pages 2m: needs 32 free 2 MiB pages on node 0, 10 are free; reserve them: echo 32 > \
          /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
     );
-    // As many as the largest point needs: both threads' three arrays.
+    // As many as the largest point needs: both threads' two arrays.
     check(
         &two_cpus().pool(0, 2 * MIB, 10),
         What::All,
         &[("--pages", "2m"), ("--buffer", "64MiB")],
-        "--pages 2m: needs 200 free 2 MiB pages on node 0, 10 are free; reserve them: echo 200 > \
+        "--pages 2m: needs 134 free 2 MiB pages on node 0, 10 are free; reserve them: echo 134 > \
          /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
     );
     check(

@@ -38,7 +38,7 @@ fn the_default_run_on_two_cpus_keeps_half_a_minute() {
     assert!(limited.points.iter().all(|point| point.time_ns >= limited.windows.min_ns));
     let easy = plan(&two_cpus().with(|m| m.caches.l3[0].size = memgauge_model::Avail::Known(32 * MIB)), What::All, &[]);
     assert_eq!(easy.points[0].time_ns, 60 * MS);
-    let large = plan(&snc4(), What::All, &[]);
+    let large = plan(&giant(), What::All, &[]);
     assert!(large.estimate.total_ns() > 30_000 * MS && large.rounds.whole_ns.is_none(), "{:?}", large.estimate);
     let asked = plan(&two_cpus(), What::All, &[("--time", "600ms")]);
     assert_eq!(asked.rounds.whole_ns, None);
