@@ -4,6 +4,8 @@ use anyhow::Result;
 
 use crate::peers::multichase::{Chase, Multichase};
 use crate::peers::options::Part;
+use crate::peers::ours::Void;
+use crate::peers::quiet::Watch;
 use crate::peers::ratios::{Comparison, Quantity, Slot};
 use crate::peers::{Cell, Section, Setting};
 use crate::say;
@@ -48,40 +50,39 @@ fn cell(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, bytes: u64) -> Ce
     let name = format!("{}, {} pages", kind.order, kind.pages);
     let huge = kind.pages == "thp";
     if let Some(refused) = setting.machine.thp_refused().filter(|_| huge) {
-        return Cell { name, comparison: None, void: Vec::new(), ended: Some(refused) };
+        return Cell { name, ended: Some(refused), ..Cell::default() };
     }
     say::stage(&format!("idle latency, {name}: {} pairs", setting.pairs));
     let window = if kind.order == "window-random" { WINDOW } else { bytes };
     let chase = Chase { cpu: setting.machine.cpu, bytes, stride: STRIDE, window, huge };
     let mut slots = Vec::new();
-    let mut voids = Vec::new();
-    let mut ended = None;
+    let mut cell = Cell { name, ..Cell::default() };
     for turn in 0..setting.tries() {
         if slots.len() >= setting.pairs || !setting.in_time() {
             break;
         }
         match pair(setting, peer, kind, &chase, turn) {
-            Ok(Ok(slot)) => {
+            Ok(Ok((slot, rejected))) => {
                 say::stage(&format!("  {}: {:.1} ns, peer {:.1} ns", slots.len() + 1, slot.ours, slot.peer));
                 slots.push(slot);
+                cell.rejected += usize::from(rejected);
             }
-            Ok(Err(void)) => {
-                say::stage(&format!("  void: {void}"));
-                voids.push(void);
-            }
+            Ok(Err(why)) => cell.void(why),
             // A call that is refused once is refused always.
             Err(error) => {
-                ended = Some(format!("{error:#}"));
+                cell.ended = Some(format!("{error:#}"));
                 break;
             }
         }
     }
-    Cell { name, comparison: Comparison::of(Quantity::Latency, slots), void: voids, ended }
+    cell.comparison = Comparison::of(Quantity::Latency, slots);
+    cell
 }
 
-/// Who goes first alternates, so that a drift of the machine favours neither.
-fn pair(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, chase: &Chase, turn: usize) -> Result<Result<Slot, String>> {
+/// Who goes first alternates, so that a drift of the machine favours neither. With the slot: whether ours called itself rejected.
+fn pair(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, chase: &Chase, turn: usize) -> Result<Result<(Slot, bool), Void>> {
     let ours = || setting.ours.latency(chase.cpu, kind.order, kind.pages, chase.stride, chase.bytes);
+    let watch = Watch::start();
     let (figure, peer) = if turn.is_multiple_of(2) {
         let figure = ours()?;
         (figure, peer.run(chase)?)
@@ -89,9 +90,12 @@ fn pair(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, chase: &Chase, tu
         let peer = peer.run(chase)?;
         (ours()?, peer)
     };
+    if let Some(why) = watch.disturbance() {
+        return Ok(Err(why));
+    }
     Ok(figure.and_then(|figure| {
         if figure.bytes == chase.bytes {
-            Ok(Slot { ours: figure.value, peer, again: None })
+            Ok((Slot { ours: figure.value, peer, again: None }, figure.rejected))
         } else {
             Err(format!("chased {} bytes, not {}", figure.bytes, chase.bytes))
         }

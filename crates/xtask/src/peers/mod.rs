@@ -13,6 +13,7 @@ mod multichase;
 mod options;
 mod ours;
 mod page;
+mod quiet;
 mod ratios;
 mod read;
 mod table;
@@ -62,14 +63,25 @@ struct Section {
 }
 
 /// One line of the comparison.
+#[derive(Default)]
 struct Cell {
     name: String,
     /// None: it could not be measured, for the reasons below.
     comparison: Option<Comparison>,
     /// Pairs that are no evidence: a kind, and after a colon the particulars.
     void: Vec<String>,
+    /// Pairs that count although memgauge, by its own rules, called its run rejected.
+    rejected: usize,
     /// What ended the cell before its time.
     ended: Option<String>,
+}
+
+impl Cell {
+    /// Leaves a pair out.
+    fn void(&mut self, why: String) {
+        say::stage(&format!("  void: {why}"));
+        self.void.push(why);
+    }
 }
 
 /// `[--pairs N] [--only idle|read] [--buffer SIZE] [--binary FILE] [--write]`

@@ -26,6 +26,8 @@ pub struct Figure {
     /// By `memgauge-result/1`, of each stream of each thread.
     pub bytes: u64,
     pub placement: Placement,
+    /// The run called itself rejected, mostly for disturbed windows.
+    pub rejected: bool,
 }
 
 /// How far apart the host had put the CPUs.
@@ -101,9 +103,9 @@ fn figure(document: &Value, name: &str, pages: &str, threads: Option<usize>) -> 
         return Err(text(absent, "/detail").to_owned());
     }
     let metric = list("metrics").find(is_it).ok_or_else(|| format!("no {name}"))?;
-    if text(document, "/status/state") != "complete" {
-        let why = document.pointer("/status/reasons/0").and_then(Value::as_str).unwrap_or("no reason given");
-        return Err(format!("ours {}: {why}", text(document, "/status/state")));
+    let state = text(document, "/status/state");
+    if !["complete", "rejected"].contains(&state) {
+        return Err(format!("ours {state}"));
     }
     let got = text(metric, "/placement/kind");
     if got != pages {
@@ -114,6 +116,7 @@ fn figure(document: &Value, name: &str, pages: &str, threads: Option<usize>) -> 
         value: value.ok_or("no value")?,
         bytes: text(metric, "/labels/bytes").parse().map_err(|_| "no bytes".to_owned())?,
         placement: placement(text(metric, "/labels/class"), list("notes").filter_map(Value::as_str)),
+        rejected: state == "rejected",
     })
 }
 
@@ -176,8 +179,10 @@ mod tests {
         assert!(figure(&document("far"), "peak_bandwidth", "thp", Some(2)).is_err_and(|why| why.contains("base")));
 
         let mut rejected = document("far");
-        rejected["status"] = json!({"state": "rejected", "reasons": ["disturbed"]});
-        assert!(read(&rejected, 2).is_err_and(|why| why == "ours rejected: disturbed"));
+        rejected["status"]["state"] = json!("rejected");
+        assert!(read(&rejected, 2).is_ok_and(|figure| figure.rejected));
+        rejected["status"]["state"] = json!("partial");
+        assert!(read(&rejected, 2).is_err_and(|why| why == "ours partial"));
 
         let mut moved = document("far");
         moved["unavailable"] = json!([{"name": "peak_bandwidth", "labels": {"threads": "2"}, "detail": "class changed"}]);

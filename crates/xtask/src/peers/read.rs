@@ -5,6 +5,7 @@ use anyhow::{Result, bail};
 use crate::peers::likwid::Likwid;
 use crate::peers::options::Part;
 use crate::peers::ours::{Figure, Placement, Void};
+use crate::peers::quiet::Watch;
 use crate::peers::ratios::{Comparison, Quantity, Slot};
 use crate::peers::{Cell, Section, Setting};
 use crate::say;
@@ -37,22 +38,27 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
 fn cell(setting: &Setting<'_>, peer: &Likwid, threads: u64, bytes: u64, pages: &str) -> Cell {
     let name = if threads == 1 { "read, 1 thread".to_owned() } else { format!("read, {threads} threads") };
     say::stage(&format!("{name}: {} slots", setting.pairs));
-    let (mut slots, mut void) = (Vec::new(), Vec::new());
+    let mut slots = Vec::new();
+    let mut cell = Cell { name, ..Cell::default() };
     // A call that is refused once is refused always; what was measured before stays.
-    let filled = fill(setting, peer, threads, bytes, pages, &mut slots, &mut void);
-    let ended = filled.err().map(|error| format!("{error:#}"));
-    Cell { name, comparison: Comparison::of(Quantity::Bandwidth, slots), void, ended }
+    if let Err(error) = fill(&Against { setting, peer, threads, bytes, pages }, &mut slots, &mut cell) {
+        cell.ended = Some(format!("{error:#}"));
+    }
+    cell.comparison = Comparison::of(Quantity::Bandwidth, slots);
+    cell
 }
 
-fn fill(
-    setting: &Setting<'_>,
-    peer: &Likwid,
+/// Who reads what.
+struct Against<'a> {
+    setting: &'a Setting<'a>,
+    peer: &'a Likwid,
     threads: u64,
     bytes: u64,
-    pages: &str,
-    slots: &mut Vec<Slot>,
-    voids: &mut Vec<String>,
-) -> Result<()> {
+    pages: &'a str,
+}
+
+fn fill(against: &Against<'_>, slots: &mut Vec<Slot>, cell: &mut Cell) -> Result<()> {
+    let Against { setting, peer, threads, bytes, pages } = *against;
     let (passes, probe) = peer.probe(threads, bytes)?;
     let theirs = || -> Result<f64> {
         let run = peer.run(threads, bytes, passes)?;
@@ -62,10 +68,7 @@ fn fill(
         Ok(run.bandwidth)
     };
     let ours = || setting.ours.read(&probe.cpus, pages, bytes);
-    let mut void = |why: String| {
-        say::stage(&format!("  void: {why}"));
-        voids.push(why);
-    };
+    let mut watch = Watch::start();
     let mut before = ours()?;
     for _ in 0..setting.tries() {
         if slots.len() >= setting.pairs || !setting.in_time() {
@@ -74,22 +77,25 @@ fn fill(
         let figure = match before {
             Ok(figure) => figure,
             Err(why) => {
-                void(why);
+                cell.void(why);
+                watch = Watch::start();
                 before = ours()?;
                 continue;
             }
         };
         let (peer, again) = (theirs()?, theirs()?);
+        let disturbance = watch.disturbance();
         // Ours of the next slot, and the witness that the host left the CPUs where they were.
+        watch = Watch::start();
         let after = ours()?;
-        match usable(&figure, &after, bytes) {
+        match disturbance.map_or_else(|| usable(&figure, &after, bytes), Err) {
             Ok(ours) => {
-                let gigabytes = |value: f64| value / 1e9;
-                let (first, second) = (gigabytes(peer), gigabytes(again));
-                say::stage(&format!("  {}: {:.2} GB/s, peer {first:.2}, again {second:.2}", slots.len() + 1, gigabytes(ours)));
+                let [a, b, c] = [ours, peer, again].map(|value| value / 1e9);
+                say::stage(&format!("  {}: {a:.2} GB/s, peer {b:.2}, again {c:.2}", slots.len() + 1));
                 slots.push(Slot { ours, peer, again: Some(again) });
+                cell.rejected += usize::from(figure.rejected);
             }
-            Err(why) => void(why),
+            Err(why) => cell.void(why),
         }
         before = after;
     }
@@ -122,7 +128,7 @@ mod tests {
     use super::*;
 
     fn at(placement: Placement) -> Figure {
-        Figure { value: 5.0, bytes: 4096, placement }
+        Figure { value: 5.0, bytes: 4096, placement, rejected: false }
     }
 
     #[test]

@@ -32,7 +32,9 @@ fn remarks(cell: &Cell) -> Vec<String> {
     let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
     let void = (!kinds.is_empty()).then(|| format!("- {}: not counted: {}", cell.name, kinds.join(", ")));
     let ended = cell.ended.as_ref().map(|why| format!("- {}: ended: {why}", cell.name));
-    void.into_iter().chain(ended).collect()
+    let rejected =
+        (cell.rejected > 0).then(|| format!("- {}: ours called itself rejected in {} pairs", cell.name, cell.rejected));
+    void.into_iter().chain(rejected).chain(ended).collect()
 }
 
 fn row(cell: &Cell) -> [String; 9] {
@@ -105,9 +107,10 @@ mod tests {
                 name: "a".to_owned(),
                 comparison: Comparison::of(Quantity::Latency, slots),
                 void: vec!["rejected: 12 of 19".to_owned(), "rejected: 7 of 19".to_owned(), "class changed".to_owned()],
+                rejected: 4,
                 ended: None,
             },
-            Cell { name: "b".to_owned(), comparison: None, void: Vec::new(), ended: Some("exit 2: refused".to_owned()) },
+            Cell { name: "b".to_owned(), ended: Some("exit 2: refused".to_owned()), ..Cell::default() },
         ];
         let text = Section { part: Part::Idle, about: "x against y".to_owned(), cells }.text();
         let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -116,6 +119,7 @@ mod tests {
             "| a | 9 | 101.0 ns | 100.0 ns | 1.010 | 1.010–1.010 | 1.010 | 1.000 (1.000–1.000) | equal within 3 % |",
             "| b | 0 | – | – | – | – | – | – | not measured |",
             "- a: not counted: 1 × class changed, 2 × rejected",
+            "- a: ours called itself rejected in 4 pairs",
             "- b: ended: exit 2: refused",
         ] {
             assert!(squeezed.contains(part), "{part}\n{squeezed}");
