@@ -369,7 +369,7 @@ pub struct DisturbanceLimits {
 
 impl Default for DisturbanceLimits {
     fn default() -> Self {
-        Self { wait_share: 0.005, gap_ns: 50_000, gap_share: 0.01, spin: 0.02, excluded_share: 0.2, class_ratio: 1.8 }
+        Self { wait_share: 0.005, gap_ns: 50_000, gap_share: 0.01, spin: 0.05, excluded_share: 0.2, class_ratio: 1.8 }
     }
 }
 
