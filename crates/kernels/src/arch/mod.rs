@@ -14,3 +14,8 @@ pub(crate) use aarch64::*;
 mod portable;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use portable::*;
+
+#[cfg(not(target_arch = "x86_64"))]
+mod plain;
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use plain::*;
