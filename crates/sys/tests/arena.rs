@@ -240,9 +240,13 @@ fn each_way_to_find_nodes_has_a_next() {
     let pages = (arena.len() / page_size()) as u64;
     let moves = (libc::SYS_move_pages, libc::EPERM);
     let policy = (libc::SYS_get_mempolicy, libc::EPERM);
-    let mut no_files = vec![moves, policy, (libc::SYS_openat, libc::EACCES)];
-    #[cfg(target_arch = "x86_64")]
-    no_files.push((libc::SYS_open, libc::EACCES));
+    let no_files = [
+        moves,
+        policy,
+        (libc::SYS_openat, libc::EACCES),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, libc::EACCES),
+    ];
     in_sandbox(&[moves], || {
         let got = arena.placement(1000);
         assert_eq!(got.verified, Method::GetMempolicy);
