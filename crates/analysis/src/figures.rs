@@ -172,8 +172,12 @@ impl<'a> Writer<'a> {
         twin.remarks.clone_from(&of.remarks);
         twin.remarks.extend(traffic.remark.clone());
         if let Some(bounds) = traffic.bounds {
-            let ends = bounds.map(|factor| rounds::estimate(&self.scaled(factor), "").map_or(twin.value, |e| e.value));
-            twin.range = rounds::span(&[ends[0], ends[1], twin.value]);
+            // Each end with its own uncertainty: the figure may lie anywhere between.
+            let ends = bounds.map(|factor| {
+                let estimate = rounds::estimate(&self.scaled(factor), "");
+                estimate.map_or([twin.value; 2], |e| e.ci95.or(e.range).unwrap_or([e.value; 2]))
+            });
+            twin.range = rounds::span(&[ends[0][0], ends[1][1], twin.value]);
             twin.range_reason.clone_from(&traffic.remark);
             (twin.ci95, twin.undisturbed_ci95) = (None, None);
         }

@@ -103,7 +103,13 @@ pub(crate) fn loop_removed(blocks: &[&Block], threads: usize, title: &str, draft
 pub(crate) fn note(case: &Case<'_>, draft: &mut Draft) {
     let machine = &case.record.machine;
     let bandwidths = draft.metrics.iter().any(|metric| metric.unit == "B/s");
-    if bandwidths && theoretical(machine, &case.record.plan.request).is_none() {
-        draft.note("plausibility: unknown, the memory's theoretical bandwidth is not known here (--theoretical states it)");
+    if bandwidths {
+        // Passed is nothing yet: that would take a second size beside each.
+        draft.note(match theoretical(machine, &case.record.plan.request) {
+            None => "plausibility: unknown, the memory's theoretical bandwidth is not known here (--theoretical states it)",
+            Some(_) => {
+                "plausibility: not above the theoretical bandwidth; else unknown, no figure was repeated at twice its size"
+            }
+        });
     }
 }

@@ -92,27 +92,36 @@ impl Series {
             series.round(block.round, quantity, counted);
             disturbed.push((block.round, all));
         }
-        // A rejected figure is shown: better a marked one than none where no window was left alone.
-        if series.samples.is_empty() {
-            disturbed.into_iter().for_each(|(round, all)| series.round(round, quantity, all));
-            series.only_disturbed = !series.samples.is_empty();
-            series.windows = 0;
-        }
+        series.fall_back(quantity, disturbed);
         series
     }
 
     /// Rounds of core-to-core passes. Windows, where the block has them, only tell what was disturbed.
     pub fn of_passes(blocks: &[&Block], limits: &DisturbanceLimits) -> Self {
         let mut series = Self::default();
+        let mut disturbed = Vec::new();
         for block in blocks {
             let passes: Vec<f64> = block.passes_ns.iter().copied().filter(|ns| ns.is_finite() && *ns > 0.0).collect();
             series.best = passes.iter().fold(series.best, |so_far, pass| best(Quantity::Latency, so_far, Some(*pass)));
-            let disturbed = block.windows.iter().filter(|window| !window.undisturbed(limits));
-            disturbed.for_each(|window| series.exclude(window, limits));
+            let bad = block.windows.iter().filter(|window| !window.undisturbed(limits));
+            bad.for_each(|window| series.exclude(window, limits));
             let all_disturbed = !block.windows.is_empty() && block.windows.iter().all(|window| !window.undisturbed(limits));
-            series.round(block.round, Quantity::Latency, if all_disturbed { Vec::new() } else { passes });
+            match all_disturbed {
+                true => disturbed.push((block.round, passes)),
+                false => series.round(block.round, Quantity::Latency, passes),
+            }
         }
+        series.fall_back(Quantity::Latency, disturbed);
         series
+    }
+
+    /// A rejected figure is shown: better a marked one than none where no window was left alone.
+    fn fall_back(&mut self, quantity: Quantity, disturbed: Vec<(u32, Vec<f64>)>) {
+        if self.samples.is_empty() {
+            disturbed.into_iter().for_each(|(round, all)| self.round(round, quantity, all));
+            self.only_disturbed = !self.samples.is_empty();
+            self.windows = 0;
+        }
     }
 
     /// Windows whose placement class changed count as excluded.

@@ -160,6 +160,10 @@ fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -
 /// A signal weighs most, then a failure, then the verdict.
 fn code(call: &Call, run: &Run, report: &Report) -> u8 {
     match (&run.end, signals::stop_requested()) {
+        (End::Complete, _) if report.metrics.iter().all(|metric| metric.name.starts_with("clock_")) => {
+            say::line("no figure could be measured; the result says why");
+            return exit::FAILED;
+        }
         (End::Complete, _) => {}
         (End::Interrupted { .. }, Some(signal)) => return signal_code(signal.number()),
         (End::Interrupted { signal: reason } | End::Failed { reason }, _) => {

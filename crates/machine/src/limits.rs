@@ -16,7 +16,7 @@ pub(crate) fn read(files: &Files<'_>, cgroups: &Cgroups) -> Limits {
         cgroup: cgroups.path(),
         memory_policy: if files.live() { policy() } else { Avail::missing(Reason::NotApplicable, "a captured tree") },
         resctrl: resctrl(files),
-        address_space: own.and_then(|limits| limits.address_space),
+        address_space: own.and_then(|limits| limits.address_space.into_iter().chain(limits.data).min()),
         locked_memory: own.and_then(|limits| limits.memlock),
     }
 }

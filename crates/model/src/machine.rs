@@ -319,7 +319,7 @@ pub struct Limits {
     pub memory_policy: Avail<String>,
     /// resctrl/MPAM groups that hold this process, with their schemata.
     pub resctrl: Avail<String>,
-    /// RLIMIT_AS, bytes; none when unlimited.
+    /// RLIMIT_AS or RLIMIT_DATA, the lower, bytes; none when unlimited.
     pub address_space: Option<u64>,
     /// RLIMIT_MEMLOCK, bytes; none when unlimited.
     pub locked_memory: Option<u64>,

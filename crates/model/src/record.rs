@@ -189,9 +189,6 @@ pub struct Signs {
     /// Minor faults.
     #[serde(default, skip_serializing_if = "is_default")]
     pub minor_faults: u64,
-    /// Did a cgroup throttle us?
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub throttled: bool,
     /// Did a load stop before the window's end, or start after its beginning?
     #[serde(default, skip_serializing_if = "is_default")]
     pub uncovered: bool,
@@ -215,8 +212,6 @@ pub enum Disturbance {
     Gaps,
     /// The core clock moved.
     Spin,
-    /// Throttled by the cgroup.
-    Throttled,
     /// A page came from disk.
     MajorFault,
     /// Not every load ran throughout.
@@ -233,7 +228,6 @@ impl Disturbance {
             Self::WrongCpu => "ran on another CPU",
             Self::Gaps => "stood still (interrupts, steal)",
             Self::Spin => "core clock moved",
-            Self::Throttled => "CPU quota throttled it",
             Self::MajorFault => "page read from disk",
             Self::Uncovered => "a load did not run throughout",
         }
@@ -266,7 +260,6 @@ impl Window {
             (signs.wrong_cpu, Disturbance::WrongCpu),
             (signs.gap_ns > limits.gap_share * self.ns, Disturbance::Gaps),
             (signs.spin > limits.spin, Disturbance::Spin),
-            (signs.throttled, Disturbance::Throttled),
             (signs.major_faults > 0, Disturbance::MajorFault),
             (signs.uncovered, Disturbance::Uncovered),
         ]

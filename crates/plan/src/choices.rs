@@ -78,7 +78,7 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
     };
     let order = |usual: Order| request.order.unwrap_or(usual);
     let first = kind(order(Order::WindowRandom), main);
-    let told = request.order.is_some() || request.pages.is_some() || request.stride.is_some() || request.buffer.is_some();
+    let told = request.order.is_some() || request.pages.is_some() || request.stride.is_some();
     if request.what == What::Idle && told {
         return vec![first];
     }

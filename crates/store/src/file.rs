@@ -36,6 +36,10 @@ impl FileTarget {
             let stream = OpenOptions::new().append(true).open(path).map_err(io())?;
             return Ok(Self { path: path.to_path_buf(), way: Way::Stream(stream) });
         }
+        // `Path` forgets a trailing slash, which the kernel takes for a folder's.
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(StoreError::IsFolder(path.to_path_buf()));
+        }
         // Through symbolic links: the file that they lead to is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let found = match fs::metadata(&path) {

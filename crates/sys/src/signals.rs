@@ -58,6 +58,8 @@ pub fn install() -> io::Result<()> {
     ONCE.call_once(|| {
         // SAFETY: takes numbers, returns a file descriptor or −1.
         let wake = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        // SAFETY: ignoring is no function of ours. A file beyond ulimit -f is then an error of the write, not our end.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         // Without one, sleepers fall back to short naps.
         WAKE.store(wake, Ordering::Release);
         result = Signal::ALL.into_iter().zip(&CAUGHT).try_for_each(|(signal, caught)| {

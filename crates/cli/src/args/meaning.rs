@@ -1,4 +1,4 @@
-//! Which flags mean something to which command. A flag that would be ignored is refused instead.
+//! Which flags mean something to which command. A flag that would be ignored is refused, but for the common ones, which scripts pass to every command.
 
 use super::command::Command;
 use clap::ArgMatches;

@@ -1,5 +1,6 @@
 //! Mappings: from planned arenas to memory that is where it should be, by the kernel's own answer.
 
+use super::threads;
 use crate::backend::Failure;
 use memgauge_kernels::{chase, chase::Rings};
 use memgauge_model::{Arena as Planned, ArenaId, EventKind, Pages, Placement, Plan};
@@ -70,7 +71,8 @@ pub fn release(arenas: Vec<Mapped>) {
     }
     std::thread::scope(|scope| {
         shares.into_iter().filter(|share| !share.is_empty()).for_each(|share| {
-            scope.spawn(move || drop(share));
+            // Where there is no thread to be had the share is dropped with the closure, here.
+            let _ = threads::spawn(scope, move || drop(share));
         });
     });
 }

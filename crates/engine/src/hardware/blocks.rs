@@ -4,6 +4,7 @@ use super::Hardware;
 use super::arenas::{Content, Memory};
 use super::combine::{self, Brought, Kind};
 use super::team::{Ended, Team};
+use super::threads;
 use super::timing::{Cut, ns_to_ticks};
 use super::work::{Chase, KeepAlive, Stream, Work};
 use crate::backend::{Failure, Task};
@@ -38,14 +39,18 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
             .into_iter()
             .enumerate()
             .map(|(at, (cpu, kind, mut job))| {
-                let worker = scope.spawn(move || job.run(team, cpu, at == 0));
+                let worker = threads::spawn(scope, move || job.run(team, cpu, at == 0));
+                if worker.is_err() {
+                    team.give_up();
+                }
                 (cpu, kind, worker)
             })
             .collect();
-        let joined = workers.into_iter().map(|(cpu, kind, worker)| (cpu, kind, worker.join().unwrap_or(Err(Ended::Stalled))));
-        joined.collect::<Vec<_>>()
+        let joined =
+            workers.into_iter().map(|(cpu, kind, worker)| Ok((cpu, kind, worker?.join().unwrap_or(Err(Ended::Stalled)))));
+        joined.collect::<Result<Vec<_>, Failure>>()
     });
-    let brought = gather(outcomes)?;
+    let brought = gather(outcomes?)?;
     let lead = &brought[0];
     let block = Block {
         warmup_windows: lead.done.warmup_slices,

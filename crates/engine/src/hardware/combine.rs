@@ -29,7 +29,8 @@ pub fn windows(brought: &[Brought], window: u64, hz: f64) -> Vec<Window> {
     let usual: Vec<f64> = brought.iter().map(|b| usual_spin(&b.done.parts)).collect();
     (0..count)
         .map(|at| {
-            let mut combined = Window { ns: ticks_to_ns(window, hz), ..Window::default() };
+            let signs = Signs { waits_told: true, ..Signs::default() };
+            let mut combined = Window { ns: ticks_to_ns(window, hz), signs, ..Window::default() };
             for (worker, usual) in brought.iter().zip(&usual) {
                 add(&mut combined, &worker.done.parts[at], worker.kind, *usual, window, hz);
             }
@@ -56,21 +57,24 @@ fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f6
             to.observer_bytes_per_s += part.units * 64.0 / active_s;
         }
         Kind::Burst { bytes } => to.load_bytes_per_s += part.units * bytes as f64 / active_s,
-        // It only has to be busy: what disturbs it disturbs nobody.
-        Kind::KeepAlive => return,
+        // It only has to be busy: what disturbs it disturbs nobody, unless it was away for a tenth of the window.
+        Kind::KeepAlive => {
+            let away = ticks_to_ns(part.excess, hz).max(part.waited_ns as f64);
+            to.signs.uncovered |= away > 0.1 * to.ns;
+            return;
+        }
     }
     let spin = part.spins.iter().map(|spin| (*spin as f64 / usual - 1.0).abs()).fold(0.0, f64::max);
     let signs = &mut to.signs;
     *signs = Signs {
         switches: signs.switches.max(part.switches),
         wait_ns: signs.wait_ns.max(part.waited_ns),
-        waits_told: part.waits_told,
+        waits_told: signs.waits_told && part.waits_told,
         gap_ns: signs.gap_ns.max(ticks_to_ns(part.excess, hz)),
         spin: signs.spin.max(if usual > 0.0 { spin } else { 0.0 }),
         wrong_cpu: signs.wrong_cpu | part.wrong_cpu,
         major_faults: signs.major_faults.max(part.major_faults),
         minor_faults: signs.minor_faults.max(part.minor_faults),
-        throttled: signs.throttled,
         uncovered: signs.uncovered | part.late,
     };
 }

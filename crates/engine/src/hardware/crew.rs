@@ -1,11 +1,12 @@
 //! Preparing memory on several CPUs at once.
 
 use super::arenas::Mapped;
+use super::threads;
 use crate::backend::Failure;
 use memgauge_model::{Cpu, Plan};
 use memgauge_sys as sys;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Threads that prepare at most: beyond these memory bandwidth is the limit.
 const MOST: usize = 16;
@@ -46,24 +47,33 @@ pub fn run_on<T: Send, R: Send>(
     jobs.sort_by_key(|job| (job.only.is_some(), job.cost));
     let jobs = Mutex::new(jobs);
     let next = |cpu: Cpu| {
-        let mut jobs = jobs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let at = jobs.iter().rposition(|job| job.only.is_none_or(|only| only == cpu))?;
         Some(jobs.remove(at).item)
     };
     let (next, each) = (&next, &each);
+    // A CPU that can't be had leaves its share to the others.
+    let missing = Mutex::new(None);
     let work = |cpu: Cpu| {
-        sys::cpu::pin_to(cpu).map_err(|error| Failure::Point(error.to_string()))?;
+        if let Err(error) = sys::cpu::pin_to(cpu) {
+            missing.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
+            return Ok(Vec::new());
+        }
         std::iter::from_fn(|| next(cpu)).map(each).collect::<Result<Vec<R>, Failure>>()
     };
     let outcomes: Vec<Result<Vec<R>, Failure>> = std::thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = cpus.iter().map(|cpu| scope.spawn(move || work(*cpu))).collect();
+        let threads: Vec<_> = cpus.iter().map(|cpu| threads::spawn(scope, move || work(*cpu))).collect();
         let ended = || Err(Failure::Fatal("a thread that prepares memory ended".into()));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| ended())).collect()
+        threads.into_iter().map(|thread| thread?.join().unwrap_or_else(|_| ended())).collect()
     });
     let mut done = Vec::new();
     for outcome in outcomes {
         done.extend(outcome?);
     }
-    Ok(done)
+    let left = jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match missing.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(reason) if !left.is_empty() => Err(Failure::Point(reason)),
+        _ => Ok(done),
+    }
 }

@@ -9,9 +9,11 @@ mod fill;
 mod log;
 mod pair;
 mod team;
+mod threads;
 mod timed;
 mod timing;
 mod transfer;
+mod watch;
 mod work;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
@@ -101,7 +103,7 @@ impl Backend for Hardware {
         let (clock, reference) = (&self.clock, sys::clock::monotonic_raw_ns);
         // On the CPU that measures, in a thread of its own: the main thread is never pinned.
         let facts = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
+            let thread = threads::spawn(scope, || {
                 if let Some(cpu) = cpu {
                     sys::cpu::pin_to(cpu).map_err(|error| Failure::Fatal(error.to_string()))?;
                 }
@@ -123,7 +125,7 @@ impl Backend for Hardware {
                     cost_ns: ns(clock.cost_ticks()),
                     core_hz: 1e9 * 1e6 / fastest,
                 })
-            });
+            })?;
             thread.join().unwrap_or_else(|_| Err(Failure::Fatal("the calibrating thread ended".into())))
         })?;
         self.hz = facts.hz;

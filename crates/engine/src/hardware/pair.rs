@@ -1,5 +1,6 @@
 //! Two CPUs against each other: the placement class of a pair, and whether they share a core.
 
+use super::threads;
 use memgauge_kernels::c2c::{Line, PingOp, PingPong};
 use memgauge_kernels::{Clock, spin};
 use memgauge_model::Cpu;
@@ -31,16 +32,16 @@ pub fn placement_class(clock: &Clock, hz: f64, cpus: (Cpu, Cpu)) -> Option<f64> 
     };
     let ticks = std::thread::scope(|scope| {
         let (line, ping) = (&line, &ping);
-        let leader = scope.spawn(move || {
+        let leader = threads::spawn(scope, move || {
             sys::cpu::pin_to(cpus.0).ok()?;
             (0..BURSTS).map(|burst| ping(burst).lead(line, clock)).collect::<Option<Vec<u64>>>()
         });
-        let follower = scope.spawn(move || {
+        let follower = threads::spawn(scope, move || {
             sys::cpu::pin_to(cpus.1).ok()?;
             (0..BURSTS).try_for_each(|burst| ping(burst).follow(line))
         });
-        let ticks = leader.join().ok().flatten();
-        follower.join().ok().flatten().and(ticks)
+        let ticks = leader.ok()?.join().ok().flatten();
+        follower.ok()?.join().ok().flatten().and(ticks)
     })?;
     #[expect(clippy::cast_precision_loss, reason = "a constant")]
     let halves = (2 * TRIPS) as f64;
@@ -68,10 +69,10 @@ fn time_together(clock: &Clock, cpus: &[Cpu]) -> Option<Vec<u64>> {
     let members = u32::try_from(cpus.len()).ok()?;
     std::thread::scope(|scope| {
         let (arrived, start) = (&arrived, &start);
-        let threads: Vec<_> = cpus
+        let started: Vec<_> = cpus
             .iter()
             .map(|&cpu| {
-                scope.spawn(move || {
+                threads::spawn(scope, move || {
                     sys::cpu::pin_to(cpu).ok()?;
                     spin::eight_chains(ITERATIONS);
                     arrived.fetch_add(1, Ordering::AcqRel);
@@ -96,6 +97,6 @@ fn time_together(clock: &Clock, cpus: &[Cpu]) -> Option<Vec<u64>> {
                 })
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().ok().flatten()).collect()
+        started.into_iter().map(|thread| thread.ok()?.join().ok().flatten()).collect()
     })
 }

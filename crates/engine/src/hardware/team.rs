@@ -67,11 +67,16 @@ impl<'a> Team<'a> {
         }
     }
 
+    /// Somebody is missing: all others end.
+    pub fn give_up(&self) {
+        self.broken.store(true, Ordering::Release);
+    }
+
     /// Pins, waits for the others, warms up, works through all windows.
     pub fn run<W: Work>(&self, cpu: u32, leads: bool, work: &mut W) -> Result<Done, Ended> {
         let outcome = self.pinned(cpu, leads, work);
         if outcome.is_err() {
-            self.broken.store(true, Ordering::Release);
+            self.give_up();
         }
         outcome
     }

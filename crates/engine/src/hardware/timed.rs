@@ -3,7 +3,9 @@
 use super::Hardware;
 use super::arenas::{Content, Memory};
 use super::blocks::{take, wrong};
+use super::threads as threads_of;
 use super::timing::{ns_to_ticks, ticks_to_ns};
+use super::watch::watched;
 use crate::backend::{Failure, Task};
 use memgauge_kernels::chase::{Order, RingId, Rings};
 use memgauge_kernels::{Clock, Rng, spin};
@@ -34,32 +36,34 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
     let budget = ns_to_ticks(task.time_ns, hz);
     let over = AtomicBool::new(false);
     let (mut histogram, mut near) = (Box::new(Histogram::new()), Near([0; NEAR]));
-    let cost = std::thread::scope(|scope| {
+    let (cost, window) = std::thread::scope(|scope| {
         for keeper in threads.iter().skip(1) {
             let over = &over;
-            scope.spawn(move || {
+            let kept = threads_of::spawn(scope, move || {
                 if sys::cpu::pin_to(keeper.cpu).is_ok() {
                     while !over.load(Ordering::Relaxed) {
                         spin::dependent_adds(50_000);
                     }
                 }
             });
+            kept?;
         }
         let (rings, histogram, near) = (&*rings, &mut histogram, &mut near.0);
-        let worker = scope.spawn(move || {
+        let worker = threads_of::spawn(scope, move || {
             sys::cpu::pin_to(threads[0].cpu).map_err(|error| Failure::Point(error.to_string()))?;
             let cost = cost_of_timing(clock, near)?;
-            record(clock, rings, *id, place, budget, histogram, hardware.stop);
-            Ok(cost)
+            let work = || record(clock, rings, *id, place, budget, histogram, hardware.stop);
+            let ((), window) = watched(clock, hz, threads[0].cpu, work);
+            Ok((cost, window))
         });
-        let cost = worker.join().unwrap_or_else(|_| Err(Failure::Fatal("the timing thread ended".into())));
+        let cost = worker?.join().unwrap_or_else(|_| Err(Failure::Fatal("the timing thread ended".into())));
         over.store(true, Ordering::Relaxed);
         cost
     })?;
     if histogram.count() == 0 {
         return Err(hardware.nothing_came("no access was timed"));
     }
-    Ok(Block { settled: true, access: Some(summary(&histogram, cost, hz)), ..Block::default() })
+    Ok(Block { settled: true, access: Some(summary(&histogram, cost, hz)), windows: vec![window], ..Block::default() })
 }
 
 /// Median ticks of a timed access that hits L1. What an access costs there is part of it, and is left in: what is

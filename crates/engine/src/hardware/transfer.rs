@@ -3,11 +3,13 @@
 use super::Hardware;
 use super::arenas::{Content, Memory};
 use super::blocks::{take, wrong};
+use super::threads;
 use super::timing::{ns_to_ticks, ticks_to_ns};
+use super::watch::{watched, worst};
 use crate::backend::{Failure, Task};
-use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window};
+use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window as Lines};
 use memgauge_kernels::{Clock, Rng};
-use memgauge_model::{Block, C2cKind, Cpu, Job};
+use memgauge_model::{Block, C2cKind, Cpu, Job, Window};
 use memgauge_sys as sys;
 use std::sync::atomic::Ordering;
 
@@ -33,12 +35,12 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let split = memory.len() - HAND_OVER;
     let (lines, hand) = memory.split_at_mut(split);
     let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), budget: ns_to_ticks(task.time_ns, hardware.hz) };
-    let passes_ns = match kind {
+    let (passes_ns, window) = match kind {
         C2cKind::Hit | C2cKind::Hitm => run.chase(lines, hand, kind == C2cKind::Hitm, seed)?,
         C2cKind::Store => run.ping_pong(lines, PingOp::Store)?,
         C2cKind::Cas => run.ping_pong(lines, PingOp::Cas)?,
     };
-    Ok(Block { settled: true, passes_ns, ..Block::default() })
+    Ok(Block { settled: true, passes_ns, windows: vec![window], ..Block::default() })
 }
 
 struct Transfer<'a> {
@@ -49,15 +51,15 @@ struct Transfer<'a> {
 
 impl Transfer<'_> {
     /// ns a hop, one for each pass of the reader.
-    fn chase(&self, lines: &mut [u8], hand: &mut [u8], modified: bool, seed: u64) -> Result<Vec<f64>, Failure> {
+    fn chase(&self, lines: &mut [u8], hand: &mut [u8], modified: bool, seed: u64) -> Result<(Vec<f64>, Window), Failure> {
         let refused = |error: memgauge_kernels::c2c::C2cError| Failure::Point(error.to_string());
-        let window = Window::new(lines, &mut Rng::new(seed)).map_err(refused)?;
+        let window = Lines::new(lines, &mut Rng::new(seed)).map_err(refused)?;
         let line = Line::new(hand).map_err(refused)?;
         let passes = PASSES.1 as u64;
         // The owner makes value 2k+1 when the lines are its own, the reader 2k+2 when it has read them; the reader ends the
         // game by never answering: it writes `END` instead.
         const END: u64 = u64::MAX;
-        let owner = |window: &Window<'_>, line: &Line<'_>| -> Option<bool> {
+        let owner = |window: &Lines<'_>, line: &Line<'_>| -> Option<bool> {
             for pass in 0..passes {
                 if modified {
                     window.own_modified();
@@ -72,7 +74,7 @@ impl Transfer<'_> {
             }
             Some(true)
         };
-        let reader = |window: &Window<'_>, line: &Line<'_>, clock: &Clock| -> Vec<u64> {
+        let reader = |window: &Lines<'_>, line: &Line<'_>, clock: &Clock| -> Vec<u64> {
             let begin = clock.start();
             let mut ticks = Vec::with_capacity(passes as usize);
             for pass in 0..passes {
@@ -89,29 +91,31 @@ impl Transfer<'_> {
             }
             ticks
         };
-        let (flushed, ticks) = self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)))?;
+        let ((flushed, ticks), watched) = self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)))?;
         if !flushed {
             return Err(Failure::Point("this CPU can't flush a line from user space".into()));
         }
         #[expect(clippy::cast_precision_loss, reason = "some thousands of nodes")]
         let hops = window.nodes() as f64;
-        self.enough(ticks.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / hops).collect())
+        let passes = ticks.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / hops).collect();
+        Ok((self.enough(passes)?, watched))
     }
 
     /// Half a round trip, ns, one for each burst.
-    fn ping_pong(&self, memory: &mut [u8], op: PingOp) -> Result<Vec<f64>, Failure> {
+    fn ping_pong(&self, memory: &mut [u8], op: PingOp) -> Result<(Vec<f64>, Window), Failure> {
         let line = Line::new(memory).map_err(|error| Failure::Point(error.to_string()))?;
         // Both sides must know beforehand how many bursts there are: a few tell how long one takes.
-        let tried = self.bursts(&line, op, 5)?;
+        let (tried, _) = self.bursts(&line, op, 5)?;
         let fastest = tried.iter().copied().min().unwrap_or(1).max(1);
         let wanted = usize::try_from(self.budget / fastest).unwrap_or(usize::MAX).clamp(PASSES.0, PASSES.1);
-        let bursts = self.bursts(&line, op, wanted)?;
+        let (bursts, watched) = self.bursts(&line, op, wanted)?;
         #[expect(clippy::cast_precision_loss, reason = "a constant")]
         let halves = (2 * TRIPS) as f64;
-        self.enough(bursts.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / halves).collect())
+        let passes = bursts.into_iter().map(|ticks| ticks_to_ns(ticks, self.hardware.hz) / halves).collect();
+        Ok((self.enough(passes)?, watched))
     }
 
-    fn bursts(&self, line: &Line<'_>, op: PingOp, count: usize) -> Result<Vec<u64>, Failure> {
+    fn bursts(&self, line: &Line<'_>, op: PingOp, count: usize) -> Result<(Vec<u64>, Window), Failure> {
         let begin = line.value();
         let game = |burst: usize| PingPong {
             op,
@@ -120,8 +124,8 @@ impl Transfer<'_> {
             spin_limit: PATIENCE,
         };
         let lead = |clock: &Clock| (0..count).map(|burst| game(burst).lead(line, clock)).collect::<Option<Vec<u64>>>();
-        let ((), ticks) = self.both(|| (0..count).try_for_each(|burst| game(burst).follow(line)), lead)?;
-        Ok(ticks)
+        let (((), ticks), watched) = self.both(|| (0..count).try_for_each(|burst| game(burst).follow(line)), lead)?;
+        Ok((ticks, watched))
     }
 
     /// The writer's and the reader's part at once, each on its CPU. None from either: its partner did not answer.
@@ -129,19 +133,22 @@ impl Transfer<'_> {
         &self,
         writer: impl FnOnce() -> Option<W> + Send,
         reader: impl FnOnce(&Clock) -> Option<R> + Send,
-    ) -> Result<(W, R), Failure> {
-        let clock = &self.hardware.clock;
+    ) -> Result<((W, R), Window), Failure> {
+        let (clock, hz) = self.hardware.clock_and_hz();
         let unpinned = |error: sys::PinError| Failure::Point(error.to_string());
-        let (wrote, read) = std::thread::scope(|scope| {
-            let writer = scope.spawn(move || sys::cpu::pin_to(self.cpus.0).map(|_| writer()));
-            let reader = scope.spawn(move || sys::cpu::pin_to(self.cpus.1).map(|_| reader(clock)));
-            (writer.join(), reader.join())
-        });
+        let (wrote, read) = std::thread::scope(|scope| -> Result<_, Failure> {
+            let writer =
+                threads::spawn(scope, move || sys::cpu::pin_to(self.cpus.0).map(|_| watched(clock, hz, self.cpus.0, writer)));
+            let reader = threads::spawn(scope, move || {
+                sys::cpu::pin_to(self.cpus.1).map(|_| watched(clock, hz, self.cpus.1, || reader(clock)))
+            });
+            Ok((writer?.join(), reader?.join()))
+        })?;
         let ended = || Failure::Fatal("a transferring thread ended".into());
-        let wrote = wrote.map_err(|_| ended())?.map_err(unpinned)?;
-        let read = read.map_err(|_| ended())?.map_err(unpinned)?;
+        let (wrote, writing) = wrote.map_err(|_| ended())?.map_err(unpinned)?;
+        let (read, reading) = read.map_err(|_| ended())?.map_err(unpinned)?;
         let silent = || Failure::Point(format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1));
-        wrote.zip(read).ok_or_else(silent)
+        Ok((wrote.zip(read).ok_or_else(silent)?, worst(writing, reading)))
     }
 
     fn enough(&self, passes: Vec<f64>) -> Result<Vec<f64>, Failure> {

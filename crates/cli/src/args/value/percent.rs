@@ -9,6 +9,9 @@ pub fn percent(text: &str) -> Result<f64, BadValue> {
     };
     match rest {
         "%" => {}
+        "" if text.parse() == Ok(0.0) => {
+            return Err(BadValue::new("no percent sign", "write a half-width such as 1%".to_owned()));
+        }
         "" => return Err(BadValue::new("no percent sign", format!("write {text}%"))),
         _ => return Err(BadValue::new("not a percentage", "write a half-width such as 1% or 0.5%")),
     }

@@ -17,12 +17,15 @@ pub fn rate(text: &str) -> Result<f64, BadValue> {
         "" => return Err(BadValue::new("no unit", format!("write {text}GB/s"))),
         _ => return Err(BadValue::new("not a unit of bandwidth", "use MB/s, GB/s or TB/s (10^6, 10^9, 10^12), or MiB/s, GiB/s")),
     };
-    match number.times(unit) {
-        Ok(0) => Err(BadValue::new("no bandwidth at all", "use what the memory modules could do, such as 204.8GB/s")),
-        #[expect(clippy::cast_precision_loss, reason = "a stated bandwidth has few digits")]
-        Ok(bytes) => Ok(bytes as f64),
-        Err(_) => Err(bad()),
+    // A rate need not be a whole number of bytes, so the digits are taken as they stand.
+    let digits = &text[..text.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.').len()];
+    let value: f64 = digits.trim().parse().map_err(|_| bad())?;
+    let _ = number;
+    if value == 0.0 {
+        return Err(BadValue::new("no bandwidth at all", "use what the memory modules could do, such as 204.8GB/s"));
     }
+    #[expect(clippy::cast_precision_loss, reason = "a unit is a power of ten or two")]
+    Ok(value * unit as f64)
 }
 
 #[cfg(test)]
@@ -31,8 +34,13 @@ mod tests {
 
     #[test]
     fn a_number_and_a_unit() {
-        for (text, bytes) in [("204.8GB/s", 204.8e9), ("25600MB/s", 25.6e9), ("1GiB/s", 1_073_741_824.0), ("204.8 GB/s", 204.8e9)]
-        {
+        for (text, bytes) in [
+            ("204.8GB/s", 204.8e9),
+            ("25600MB/s", 25.6e9),
+            ("1GiB/s", 1_073_741_824.0),
+            ("204.8 GB/s", 204.8e9),
+            ("0.3GiB/s", 322_122_547.2),
+        ] {
             assert_eq!(rate(text), Ok(bytes), "{text}");
         }
         for text in ["", "204.8", "-1GB/s", "0GB/s", "1Gb/s", "1GBps", "infGB/s", "1e9B/s"] {
