@@ -167,7 +167,7 @@ fn buffers() {
         &in_cgroup(two_cpus(), 512 * MIB),
         What::Idle,
         &[("--buffer", "1GiB")],
-        "--buffer 1GiB: more than the cgroup leaves (512 MiB); use 444 MiB or less",
+        "--buffer 1GiB: more than the cgroup leaves (512 MiB); use 443 MiB or less",
     );
     check(
         &in_cgroup(two_cpus(), 512 * MIB),
