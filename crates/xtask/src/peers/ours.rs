@@ -62,7 +62,7 @@ impl Ours {
         let (cpu, stride, bytes) = (cpu.to_string(), stride.to_string(), bytes.to_string());
         let what = ["idle", "--cpu", &cpu, "--order", order, "--pages", pages, "--stride", &stride, "--buffer", &bytes];
         let document = self.measure(&[&what[..], &["--keepalive", "off"]].concat())?;
-        Ok(figure(&document, "idle_latency", pages, None))
+        Ok(figure(&document, "idle_latency", &[("pages", pages), ("order", order), ("keepalive", "no")]))
     }
 
     /// By one thread on each of the CPUs.
@@ -70,7 +70,7 @@ impl Ours {
         let list: Vec<String> = cpus.iter().map(u64::to_string).collect();
         let (list, bytes) = (list.join(","), bytes.to_string());
         let document = self.measure(&["peak", "--mix", "read", "--load-cpus", &list, "--pages", pages, "--buffer", &bytes])?;
-        Ok(figure(&document, "peak_bandwidth", pages, Some(cpus.len())))
+        Ok(figure(&document, "peak_bandwidth", &[("pages", pages), ("threads", &cpus.len().to_string())]))
     }
 
     fn measure(&self, what: &[&str]) -> Result<Value> {
@@ -91,11 +91,11 @@ fn build() -> Result<PathBuf> {
     Ok(PathBuf::from(target.context("cargo metadata names no target directory")?).join("release/memgauge"))
 }
 
-/// The metric of that name and number of threads, unless the run is no evidence.
-fn figure(document: &Value, name: &str, pages: &str, threads: Option<usize>) -> Result<Figure, Void> {
-    let threads = threads.map(|count| count.to_string());
-    let is_it =
-        |entry: &&Value| text(entry, "/name") == name && threads.as_deref().is_none_or(|n| text(entry, "/labels/threads") == n);
+/// The metric of that name and those labels, unless the run is no evidence.
+fn figure(document: &Value, name: &str, labels: &[(&str, &str)]) -> Result<Figure, Void> {
+    let is_it = |entry: &&Value| {
+        text(entry, "/name") == name && labels.iter().all(|(key, value)| text(entry, &format!("/labels/{key}")) == *value)
+    };
     let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
 
     // Where the host moved CPUs in mid-run, the rounds of the rarer class stand here.
@@ -107,7 +107,7 @@ fn figure(document: &Value, name: &str, pages: &str, threads: Option<usize>) -> 
     if !["complete", "rejected"].contains(&state) {
         return Err(format!("ours {state}"));
     }
-    let got = text(metric, "/placement/kind");
+    let (got, pages) = (text(metric, "/placement/kind"), text(metric, "/labels/pages"));
     if got != pages {
         return Err(format!("got {got} pages, not {pages}"));
     }
@@ -146,9 +146,9 @@ mod tests {
         json!({
             "status": {"state": "complete", "reasons": []},
             "metrics": [
-                {"name": "peak_bandwidth", "labels": {"threads": "1", "bytes": "4096"}, "value": 1e10,
+                {"name": "peak_bandwidth", "labels": {"threads": "1", "pages": "base", "bytes": "4096"}, "value": 1e10,
                  "placement": {"kind": "base"}},
-                {"name": "peak_bandwidth", "labels": {"threads": "2", "bytes": "4096", "class": class}, "value": 2e10,
+                {"name": "peak_bandwidth", "labels": {"threads": "2", "pages": "base", "bytes": "4096", "class": class}, "value": 2e10,
                  "placement": {"kind": "base"}},
             ],
             "unavailable": [],
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn read(document: &Value, threads: usize) -> Result<Figure, Void> {
-        figure(document, "peak_bandwidth", "base", Some(threads))
+        figure(document, "peak_bandwidth", &[("pages", "base"), ("threads", &threads.to_string())])
     }
 
     #[test]
@@ -176,7 +176,10 @@ mod tests {
     #[test]
     fn a_run_that_is_no_evidence_says_why() {
         assert!(read(&document("far"), 3).is_err());
-        assert!(figure(&document("far"), "peak_bandwidth", "thp", Some(2)).is_err_and(|why| why.contains("base")));
+        assert!(figure(&document("far"), "peak_bandwidth", &[("pages", "thp")]).is_err());
+        let mut lost = document("far");
+        lost["metrics"][1]["placement"]["kind"] = json!("mixed");
+        assert!(read(&lost, 2).is_err_and(|why| why == "got mixed pages, not base"));
 
         let mut rejected = document("far");
         rejected["status"]["state"] = json!("rejected");
@@ -185,7 +188,8 @@ mod tests {
         assert!(read(&rejected, 2).is_err_and(|why| why == "ours partial"));
 
         let mut moved = document("far");
-        moved["unavailable"] = json!([{"name": "peak_bandwidth", "labels": {"threads": "2"}, "detail": "class changed"}]);
+        moved["unavailable"] =
+            json!([{"name": "peak_bandwidth", "labels": {"threads": "2", "pages": "base"}, "detail": "class changed"}]);
         assert!(read(&moved, 2).is_err_and(|why| why == "class changed"));
         assert!(read(&moved, 1).is_ok());
     }
