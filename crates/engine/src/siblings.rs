@@ -12,11 +12,11 @@ const MOST: usize = 64;
 /// a guest, where the topology may lie; on metal the kernel knows. Takes some milliseconds a pair.
 #[must_use]
 pub fn probe(machine: &Machine, hardware: &Hardware) -> Vec<SharingProbe> {
-    let (clock, _) = hardware.clock_and_hz();
+    let (clock, hz) = hardware.clock_and_hz();
     likely(machine)
         .into_iter()
         .filter_map(|pair| {
-            let ratio = crate::hardware::sharing_ratio(clock, pair)?;
+            let ratio = crate::hardware::sharing_ratio(clock, hz, pair)?;
             Some(SharingProbe { pair, ratio, shared: ratio < SHARED })
         })
         .collect()

@@ -1,6 +1,7 @@
 //! Two CPUs against each other: the placement class of a pair, and whether they share a core.
 
 use super::threads;
+use super::watch::watched;
 use memgauge_kernels::c2c::{Line, PingOp, PingPong};
 use memgauge_kernels::{Clock, spin};
 use memgauge_model::Cpu;
@@ -13,6 +14,10 @@ const BURSTS: u32 = 20;
 const TRIPS: u64 = 200;
 /// Polls for one answer before the partner is given up: some tens of milliseconds.
 const PATIENCE: u64 = 20_000_000;
+/// Tries of the sharing probe.
+const TRIES: usize = 8;
+/// A thread that waited longer than this share of a try shared its CPU with somebody.
+const WAITED: f64 = 0.05;
 /// Iterations of the sharing probe: 64 adds each, some tenths of a millisecond.
 const ITERATIONS: u64 = 20_000;
 
@@ -49,13 +54,13 @@ pub fn placement_class(clock: &Clock, hz: f64, cpus: (Cpu, Cpu)) -> Option<f64> 
     Some(super::timing::ticks_to_ns(fastest, hz) / halves)
 }
 
-/// Throughput of eight independent add chains with both CPUs at it, over that of each alone; the best of three tries, since
-/// the host may take a CPU away for a while. About 1 where they are cores of their own, about 0.5 where they share one.
-pub fn sharing_ratio(clock: &Clock, cpus: (Cpu, Cpu)) -> Option<f64> {
-    (0..3)
+/// Throughput of eight independent add chains with both CPUs at it, over that of each alone; the best of eight tries, since
+/// the host may take a CPU away for a while; tries in which a thread waited for its CPU tell nothing. About 1 where they are cores of their own, about 0.5 where they share one.
+pub fn sharing_ratio(clock: &Clock, hz: f64, cpus: (Cpu, Cpu)) -> Option<f64> {
+    (0..TRIES)
         .filter_map(|_| {
-            let alone = [time_together(clock, &[cpus.0])?[0], time_together(clock, &[cpus.1])?[0]];
-            let both = time_together(clock, &[cpus.0, cpus.1])?;
+            let alone = [time_together(clock, hz, &[cpus.0])?[0], time_together(clock, hz, &[cpus.1])?[0]];
+            let both = time_together(clock, hz, &[cpus.0, cpus.1])?;
             #[expect(clippy::cast_precision_loss, reason = "ticks of a millisecond")]
             Some((0..2).map(|at| alone[at] as f64 / both[at] as f64).fold(f64::INFINITY, f64::min))
         })
@@ -63,7 +68,7 @@ pub fn sharing_ratio(clock: &Clock, cpus: (Cpu, Cpu)) -> Option<f64> {
 }
 
 /// Ticks that each CPU takes for the same work, all starting at once; the fastest of several.
-fn time_together(clock: &Clock, cpus: &[Cpu]) -> Option<Vec<u64>> {
+fn time_together(clock: &Clock, hz: f64, cpus: &[Cpu]) -> Option<Vec<u64>> {
     let arrived = AtomicU32::new(0);
     let start = AtomicU64::new(0);
     let members = u32::try_from(cpus.len()).ok()?;
@@ -85,18 +90,37 @@ fn time_together(clock: &Clock, cpus: &[Cpu]) -> Option<Vec<u64>> {
                         }
                     }
                     start.store(1, Ordering::Release);
-                    let times = (0..4).map(|_| {
+                    let one = || {
                         let begin = clock.start();
                         spin::eight_chains(ITERATIONS);
                         clock.stop().wrapping_sub(begin)
-                    });
+                    };
                     // The median of four: the first may still be alone, the last be left alone.
-                    let mut times: Vec<u64> = times.collect();
+                    let work = || [one(), one(), one(), one()];
+                    let (mut times, window) = watched(clock, hz, cpu, work);
                     times.sort_unstable();
-                    times.get(2).copied()
+                    // Somebody else's thread on this CPU halves the throughput, too: that tells nothing of siblings.
+                    let waited = window.signs.wait_ns as f64 > WAITED * window.ns;
+                    (!waited).then_some(times[2])
                 })
             })
             .collect();
         started.into_iter().map(|thread| thread.ok()?.join().ok().flatten()).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that waits for another one's time slice is no sibling: such tries are left out, and where all are, there is
+    /// no answer.
+    #[test]
+    fn real_two_threads_on_one_cpu_are_not_taken_for_siblings() {
+        let cpu = sys::cpu::affinity().unwrap().as_slice()[0];
+        let clock = Clock::from_fn(sys::clock::monotonic_raw_ns, 1e9);
+        let told = sys::sched::ThreadStats::open().read().wait_ns.is_some();
+        let ratio = sharing_ratio(&clock, 1e9, (cpu, cpu));
+        assert!(!told || ratio.is_none_or(|ratio| ratio > 0.75), "{ratio:?}");
+    }
 }
