@@ -36,7 +36,7 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
     };
     let bytes = setting.machine.chase_buffer(setting.buffer);
     let about = format!(
-        "{} against {}: CPU {}, {} MiB, {STRIDE} B stride, nothing else running; median of 6 rounds against the best of 4 samples of 0.5 s",
+        "{} against {}: CPU {}, {} MiB, {STRIDE} B stride, nothing else running; median of 6 rounds against the median of 4 samples of 0.5 s",
         setting.ours.version()?,
         peer.version(),
         setting.machine.cpu,

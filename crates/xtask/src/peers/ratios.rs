@@ -106,6 +106,11 @@ impl Comparison {
     }
 }
 
+/// NaN of nothing.
+pub fn median(values: Vec<f64>) -> f64 {
+    spread(values.into_iter()).median
+}
+
 fn spread(values: impl Iterator<Item = f64>) -> Spread {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
