@@ -25,8 +25,9 @@ pub(crate) fn searches(case: &Case<'_>, draft: &mut Draft) {
         // Threads and CPUs are what the search was to find.
         let known: Labels = all.into_iter().filter(|(label, _)| label == "mix" || label == "pages").collect();
         for (name, _) in labels::names(&point.measure) {
-            let why = failed(case.record, &search.candidates).unwrap_or_else(|| ended(&case.record.run.end));
-            draft.miss(gap(name, &known, Reason::OutOfTime, format!("no winner among the candidates: {why}"), AGAIN));
+            let (reason, why, remedy) = failed(case.record, &search.candidates)
+                .unwrap_or_else(|| (Reason::OutOfTime, ended(&case.record.run.end), AGAIN));
+            draft.miss(gap(name, &known, reason, format!("no winner among the candidates: {why}"), remedy));
             draft.partial(format!("{}: no winner among the candidates", labels::title(name, &known)));
         }
     }
@@ -41,7 +42,7 @@ pub(crate) fn figure(case: &Case<'_>, point: PointId, name: &str, labels: &Label
     } else if selection.superseded > 0 {
         (Reason::OutOfTime, format!("class changed in all {} blocks", selection.superseded), QUIETER)
     } else if let Some(why) = failed(case.record, &[point]) {
-        (Reason::NotSupported, why, "see the detail")
+        why
     } else {
         (Reason::OutOfTime, ended(&case.record.run.end), AGAIN)
     };
@@ -60,12 +61,25 @@ pub(crate) fn other_classes(selection: &Selection<'_>, name: &str, own: &Labels,
     }
 }
 
-/// Why the engine gave up on these points, if it did.
-fn failed(record: &Record, points: &[PointId]) -> Option<String> {
+/// Why the engine gave up on these points, if it did, and what helps.
+fn failed(record: &Record, points: &[PointId]) -> Option<(Reason, String, &'static str)> {
     record.run.events.iter().find_map(|event| match &event.what {
-        EventKind::PointFailed { point, reason } if points.contains(point) => Some(reason.clone()),
+        EventKind::PointFailed { point, reason, detail } if points.contains(point) => {
+            Some((*reason, detail.clone(), remedy(*reason)))
+        }
         _ => None,
     })
+}
+
+/// What helps against a failure of this kind.
+fn remedy(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NoPermission => "widen what the affinity, the cpuset or the sandbox allows",
+        Reason::NotPresent => "see that the CPU is online and that the memory or the huge pages are there",
+        Reason::NotSupported => "use another machine, or ask for another instruction set, page kind or method",
+        Reason::OutOfTime => QUIETER,
+        Reason::NotApplicable | Reason::NotSaturated => "ask for another size, mix or place",
+    }
 }
 
 /// The run's end as the reason of a gap.

@@ -83,8 +83,10 @@ fn events(record: &Record, draft: &mut Draft) {
                 draft.note(format!("asked for {asked}, got {got}"));
             }
             // A point without any round is a gap, and stands there with this reason.
-            EventKind::PointFailed { point, reason } if record.run.points.get(*point).is_some_and(|p| !p.rounds.is_empty()) => {
-                draft.note(format!("a round of one figure failed: {reason}"));
+            EventKind::PointFailed { point, detail, .. }
+                if record.run.points.get(*point).is_some_and(|p| !p.rounds.is_empty()) =>
+            {
+                draft.note(format!("a round of one figure failed: {detail}"));
             }
             EventKind::OutOfTime { rounds } => {
                 draft.note(format!(

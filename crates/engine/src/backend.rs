@@ -1,6 +1,7 @@
 //! What executes a plan, as a trait: the hardware, a replay, a simulation, a mock in a test.
 
-use memgauge_model::{ArenaId, Block, ClockFacts, Cpu, EventKind, Placement, Plan, PointId};
+use memgauge_model::{ArenaId, Block, ClockFacts, Cpu, EventKind, Placement, Plan, PointId, Reason};
+use memgauge_sys::{Errno, PinError};
 use std::collections::BTreeMap;
 
 /// Executes phases.
@@ -81,11 +82,37 @@ pub enum Failure {
     #[error("stopped")]
     Stopped,
     /// This can't be measured here; other points can.
-    #[error("{0}")]
-    Point(String),
+    #[error("{detail}")]
+    Point {
+        /// The kind of reason.
+        reason: Reason,
+        /// What was tried and what was seen.
+        detail: String,
+    },
     /// Nothing more can be measured.
     #[error("{0}")]
     Fatal(String),
+}
+
+impl Failure {
+    /// This point can't be measured, for this kind of reason.
+    pub fn point(reason: Reason, detail: impl ToString) -> Self {
+        Self::Point { reason, detail: detail.to_string() }
+    }
+
+    /// The kernel refused with `errno`: is that a matter of rights, or is what was asked for not there?
+    pub(crate) fn refused(errno: Errno, detail: impl ToString) -> Self {
+        Self::point(if errno.is_refusal() { Reason::NoPermission } else { Reason::NotPresent }, detail)
+    }
+}
+
+impl From<PinError> for Failure {
+    fn from(error: PinError) -> Self {
+        match &error {
+            PinError::Refused { errno, .. } | PinError::Unreadable { errno, .. } => Self::refused(*errno, error),
+            PinError::MaskDiffers { .. } | PinError::RunsElsewhere { .. } => Self::point(Reason::NoPermission, error),
+        }
+    }
 }
 
 /// Hears between points how far the run is. Never called while something is measured.
@@ -115,4 +142,20 @@ pub struct Quiet;
 
 impl Progress for Quiet {
     fn step(&mut self, _: &Step<'_>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_cpu_is_a_matter_of_rights_or_not_there() {
+        let reason = |errno| match Failure::from(PinError::Refused { cpu: 7, errno: Errno(errno) }) {
+            Failure::Point { reason, detail } => (reason, detail.contains("CPU 7")),
+            other => panic!("{other:?}"),
+        };
+        // EPERM of a sandbox, EINVAL of an offline CPU.
+        assert_eq!(reason(1), (Reason::NoPermission, true));
+        assert_eq!(reason(22), (Reason::NotPresent, true));
+    }
 }

@@ -20,7 +20,7 @@ pub fn run(plan: &Plan, backend: &mut dyn Backend, progress: &mut dyn Progress) 
     let end = match schedule.all() {
         Ok(()) => End::Complete,
         Err(Failure::Stopped) => End::Interrupted { signal: schedule.backend.stopped().unwrap_or_else(|| "a signal".to_owned()) },
-        Err(Failure::Point(reason) | Failure::Fatal(reason)) => End::Failed { reason },
+        Err(Failure::Point { detail: reason, .. } | Failure::Fatal(reason)) => End::Failed { reason },
     };
     schedule.finish(end)
 }
@@ -178,9 +178,10 @@ impl<'a> Schedule<'a> {
             });
             match outcome {
                 Ok(outcome) => self.state.settle(self.backend.now_ns(), outcome, &points, &firsts),
-                Err(Failure::Point(reason)) => {
+                Err(Failure::Point { reason, detail }) => {
                     for &point in &points {
-                        self.state.event(self.backend.now_ns(), EventKind::PointFailed { point, reason: reason.clone() });
+                        let what = EventKind::PointFailed { point, reason, detail: detail.clone() };
+                        self.state.event(self.backend.now_ns(), what);
                     }
                 }
                 Err(other) => return Err(other),
@@ -227,8 +228,8 @@ impl State<'_> {
             self.in_windows_ns += time_ns;
             let mut block = match block {
                 Ok(block) => block,
-                Err(Failure::Point(reason)) => {
-                    self.event(bench.now_ns(), EventKind::PointFailed { point, reason });
+                Err(Failure::Point { reason, detail }) => {
+                    self.event(bench.now_ns(), EventKind::PointFailed { point, reason, detail });
                     return Ok(());
                 }
                 Err(other) => return Err(other),

@@ -180,6 +180,7 @@ fn real_what_cannot_be_had_is_an_event_and_the_rest_is_measured() {
     let run = measured(&plan);
     assert!(run.points[0].rounds.is_empty());
     assert_eq!(run.points[1].rounds.len(), 2);
-    let failed = |event: &Event| matches!(&event.what, EventKind::PointFailed { point: 0, reason } if reason.contains("100000"));
+    let failed =
+        |event: &Event| matches!(&event.what, EventKind::PointFailed { point: 0, detail, .. } if detail.contains("100000"));
     assert!(run.events.iter().any(failed), "{:?}", run.events);
 }

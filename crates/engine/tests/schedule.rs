@@ -224,12 +224,14 @@ fn one_points_failure_is_an_event_and_a_fatal_one_ends_the_run() {
     let mut plan = three();
     plan.rounds.looks = vec![2];
     let mut backend = play(|task, _| match task.point {
-        1 => Err(Failure::Point("no".to_owned())),
+        1 => Err(Failure::point(Reason::NoPermission, "no")),
         _ => Ok(windows(100.0, 0.0)),
     });
     let done = run(&plan, &mut backend, &mut Quiet);
     assert_eq!(done.end, End::Complete);
     assert_eq!(done.points.iter().map(|record| record.rounds.len()).collect::<Vec<_>>(), [2, 0, 2]);
+    let failed = EventKind::PointFailed { point: 1, reason: Reason::NoPermission, detail: "no".to_owned() };
+    assert_eq!(done.events.iter().map(|event| &event.what).collect::<Vec<_>>(), [&failed]);
     let mut backend = play(|_, _| Err(Failure::Fatal("gone".to_owned())));
     assert_eq!(run(&plan, &mut backend, &mut Quiet).end, End::Failed { reason: "gone".to_owned() });
 }

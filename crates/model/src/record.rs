@@ -1,6 +1,6 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
-use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId};
+use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -378,8 +378,10 @@ pub enum EventKind {
     PointFailed {
         /// The point.
         point: PointId,
-        /// Why.
-        reason: String,
+        /// The kind of reason.
+        reason: Reason,
+        /// What was tried and what was seen.
+        detail: String,
     },
     /// The windows of this round were shortened so that the run keeps its time.
     Shortened {

@@ -35,11 +35,13 @@ fn nothing_at_all_is_still_a_document() {
 fn a_point_that_failed_is_a_gap_with_its_reason() {
     let mut lab = Lab::new();
     let point = lab.peak(&[0], Mix::Read);
-    let what = EventKind::PointFailed { point, reason: "mmap: ENOMEM".into() };
-    lab.record.run.events.push(Event { at_ns: 1, what });
-    let report = lab.report();
-    assert_eq!(report.status.reasons, ["peak_bandwidth read thp avx2 threads 1: mmap: ENOMEM"]);
-    assert_eq!(report.unavailable[0].detail, "mmap: ENOMEM");
+    for reason in [Reason::NoPermission, Reason::NotPresent, Reason::OutOfTime] {
+        let what = EventKind::PointFailed { point, reason, detail: "mmap: ENOMEM".into() };
+        lab.record.run.events = vec![Event { at_ns: 1, what }];
+        let report = lab.report();
+        assert_eq!(report.status.reasons, ["peak_bandwidth read thp avx2 threads 1: mmap: ENOMEM"]);
+        assert_eq!((report.unavailable[0].reason, report.unavailable[0].detail.as_str()), (reason, "mmap: ENOMEM"));
+    }
 }
 
 #[test]

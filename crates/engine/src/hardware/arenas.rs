@@ -3,7 +3,7 @@
 use super::threads;
 use crate::backend::Failure;
 use memgauge_kernels::{chase, chase::Rings};
-use memgauge_model::{Arena as Planned, ArenaId, EventKind, Pages, Placement, Plan};
+use memgauge_model::{Arena as Planned, ArenaId, EventKind, Pages, Placement, Plan, Reason};
 use memgauge_sys::{self as sys, ArenaSpec, Binding, GotKind, Method};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<(Vec<Mapped>, Vec<EventKind>)
             Pages::Huge2M | Pages::Huge1G => sys::Pages::Huge { bytes: planned.page_bytes },
         };
         let spec = ArenaSpec { bytes: planned.bytes, pages, node: Some(planned.node), guard: true };
-        let arena = sys::Arena::map(&spec).map_err(|error| Failure::Point(error.to_string()))?;
+        let arena = sys::Arena::map(&spec).map_err(unmapped)?;
         let bound = match arena.binding() {
             Some(Binding::Bound) => true,
             Some(Binding::Refused(errno)) => {
@@ -61,6 +61,17 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<(Vec<Mapped>, Vec<EventKind>)
     }
     events.dedup();
     Ok((mapped, events))
+}
+
+/// Why an arena could not be had.
+fn unmapped(error: sys::ArenaError) -> Failure {
+    match &error {
+        sys::ArenaError::Map { errno, .. } | sys::ArenaError::Bind(sys::BindError::Kernel { errno, .. }) => {
+            Failure::refused(*errno, error)
+        }
+        sys::ArenaError::TooLarge { .. } | sys::ArenaError::HugePageSize { .. } => Failure::point(Reason::NotSupported, error),
+        _ => Failure::point(Reason::NotPresent, error),
+    }
 }
 
 /// Unmaps, at once on several threads: giving gigabytes of base pages back takes the kernel half a second.

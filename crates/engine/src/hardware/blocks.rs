@@ -12,7 +12,7 @@ use memgauge_kernels::{
     self as kernels,
     stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
 };
-use memgauge_model::{ArenaId, Block, Cpu, Isa, Job, Mix, Thread};
+use memgauge_model::{ArenaId, Block, Cpu, Isa, Job, Mix, Reason, Thread};
 
 /// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
 const CHASE_FLOOR_NS: u64 = 20_000;
@@ -70,14 +70,17 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
     for (cpu, kind, outcome) in outcomes {
         match outcome {
             Ok(done) => brought.push(Brought { done, kind }),
-            Err(Ended::Unpinned(reason)) => return Err(Failure::Point(reason)),
+            Err(Ended::Unpinned(error)) => return Err(error.into()),
             Err(Ended::Stopped) => stopped = true,
             Err(Ended::Stalled) => stalled = stalled.or(Some(cpu)),
         }
     }
     match stalled {
         _ if stopped => Err(Failure::Stopped),
-        Some(cpu) => Err(Failure::Point(format!("the thread on CPU {cpu} did not keep up; is the CPU online and free?"))),
+        Some(cpu) => {
+            let detail = format!("the thread on CPU {cpu} did not keep up; is the CPU online and free?");
+            Err(Failure::point(Reason::OutOfTime, detail))
+        }
         None => Ok(brought),
     }
 }
@@ -152,7 +155,7 @@ fn stream<'m>(
     let lines = if mix == Mix::WritePartial { Lines::Partial } else { Lines::Full };
     let walk = block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
     let kernel = Kernel::find(op(mix), lines, walk, isa_of(isa))
-        .ok_or_else(|| Failure::Point(format!("no {} loop for {} on this CPU", mix.name(), isa.word())))?;
+        .ok_or_else(|| Failure::point(Reason::NotSupported, format!("no {} loop for {} on this CPU", mix.name(), isa.word())))?;
     let shape = mix.shape();
     let (reads, writes) = (shape.read_streams as usize, shape.stores as usize);
     if arrays.len() < reads + writes {
@@ -169,7 +172,7 @@ fn stream<'m>(
         (_, _, []) => (&mut [], [whole(back[0], kernel.read_granule()), &[]]),
         (_, _, front) => (&mut [], [whole(front[0], kernel.read_granule()), &[]]),
     };
-    let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::Point(error.to_string()))?;
+    let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::point(Reason::NotApplicable, error))?;
     // Where the last block ended, not at the beginning: that may still be in a cache.
     let from = |len: usize, granule: usize| (*place % len.max(1)).checked_div(granule).map_or(0, |bursts| bursts * granule);
     let cursor = Cursor {

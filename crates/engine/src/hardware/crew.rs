@@ -56,7 +56,7 @@ pub fn run_on<T: Send, R: Send>(
     let missing = Mutex::new(None);
     let work = |cpu: Cpu| {
         if let Err(error) = sys::cpu::pin_to(cpu) {
-            missing.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
+            missing.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             return Ok(Vec::new());
         }
         std::iter::from_fn(|| next(cpu)).map(each).collect::<Result<Vec<R>, Failure>>()
@@ -73,7 +73,7 @@ pub fn run_on<T: Send, R: Send>(
     }
     let left = jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
     match missing.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(reason) if !left.is_empty() => Err(Failure::Point(reason)),
+        Some(error) if !left.is_empty() => Err(error.into()),
         _ => Ok(done),
     }
 }

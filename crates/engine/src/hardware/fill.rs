@@ -4,7 +4,7 @@ use super::arenas::{Content, Mapped, Memory};
 use super::crew;
 use crate::backend::Failure;
 use memgauge_kernels::{Rng, chase, chase::Rings, touch};
-use memgauge_model::{Arena as Planned, Holds, Order, Pages, Plan, RingPlan};
+use memgauge_model::{Arena as Planned, Holds, Order, Pages, Plan, Reason, RingPlan};
 use memgauge_sys::PopulateError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,8 @@ pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<(),
     crew::run(plan, arenas, jobs, |(mapped, offset, len)| {
         mapped.arena.populate_range(offset, len, stop).map_err(|error| match error {
             PopulateError::Stopped { .. } => Failure::Stopped,
-            other => Failure::Point(other.to_string()),
+            PopulateError::Kernel { errno, .. } => Failure::refused(errno, error),
+            other => Failure::point(Reason::NotPresent, other),
         })
     })?;
     Ok(())
@@ -74,7 +75,7 @@ fn cut(memory: &mut [u8], bytes: u64) -> &mut [u8] {
 fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
     let refused = |error| match error {
         chase::RingError::Stopped => Failure::Stopped,
-        other => Failure::Point(other.to_string()),
+        other => Failure::point(Reason::NotApplicable, other),
     };
     let bytes = memory.len();
     let mut rings = Rings::new(memory).map_err(refused)?;
@@ -97,7 +98,7 @@ fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &Atom
 }
 
 fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
-    let bytes = usize::try_from(bytes).map_err(|_| Failure::Point("more than the address space holds".into()))?;
+    let bytes = usize::try_from(bytes).map_err(|_| Failure::point(Reason::NotSupported, "more than the address space holds"))?;
     let mut arrays = Vec::new();
     for at in 0..streams as usize {
         if at > 0 {

@@ -20,7 +20,7 @@ use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
 use bench::HardwareBench;
 use memgauge_kernels::{Clock, spin};
-use memgauge_model::{ArenaId, ClockFacts, Plan};
+use memgauge_model::{ArenaId, ClockFacts, Plan, Reason};
 use memgauge_sys as sys;
 pub(crate) use pair::sharing_ratio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,7 +72,7 @@ impl Hardware {
 
     /// Why a block is empty: it was told to stop, or `otherwise`.
     fn nothing_came(&self, otherwise: &str) -> Failure {
-        if self.stop.load(Ordering::Relaxed) { Failure::Stopped } else { Failure::Point(otherwise.to_owned()) }
+        if self.stop.load(Ordering::Relaxed) { Failure::Stopped } else { Failure::point(Reason::OutOfTime, otherwise) }
     }
 
     fn elapsed(&self) -> u64 {

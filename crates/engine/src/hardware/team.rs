@@ -46,7 +46,7 @@ pub enum Ended {
     /// The stop flag was set.
     Stopped,
     /// It can't be pinned.
-    Unpinned(String),
+    Unpinned(sys::PinError),
     /// Others did not arrive, or time ran away.
     Stalled,
 }
@@ -84,7 +84,7 @@ impl<'a> Team<'a> {
     fn pinned<W: Work>(&self, cpu: u32, leads: bool, work: &mut W) -> Result<Done, Ended> {
         // A signal goes to the sleeping main thread, not into a measurement.
         let _ = sys::signals::block_in_this_thread();
-        sys::cpu::pin_to(cpu).map_err(|error| Ended::Unpinned(error.to_string()))?;
+        sys::cpu::pin_to(cpu).map_err(Ended::Unpinned)?;
         let mut worker = Worker {
             team: self,
             cpu,

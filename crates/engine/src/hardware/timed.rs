@@ -50,7 +50,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         }
         let (rings, histogram, near) = (&*rings, &mut histogram, &mut near.0);
         let worker = threads_of::spawn(scope, move || {
-            sys::cpu::pin_to(threads[0].cpu).map_err(|error| Failure::Point(error.to_string()))?;
+            sys::cpu::pin_to(threads[0].cpu)?;
             let cost = cost_of_timing(clock, near)?;
             let work = || record(clock, rings, *id, place, budget, histogram, hardware.stop);
             let ((), window) = watched(clock, hz, threads[0].cpu, work);

@@ -9,7 +9,7 @@ use super::watch::{watched, worst};
 use crate::backend::{Failure, Task};
 use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window as Lines};
 use memgauge_kernels::{Clock, Rng};
-use memgauge_model::{Block, C2cKind, Cpu, Job, Window};
+use memgauge_model::{Block, C2cKind, Cpu, Job, Reason, Window};
 use memgauge_sys as sys;
 use std::sync::atomic::Ordering;
 
@@ -30,7 +30,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
     let Content::C2c(memory) = take(&mut free, arena)? else { return Err(wrong()) };
     if memory.len() < 3 * HAND_OVER {
-        return Err(Failure::Point("the transfer's buffer is too small".into()));
+        return Err(Failure::point(Reason::NotApplicable, "the transfer's buffer is too small"));
     }
     let split = memory.len() - HAND_OVER;
     let (lines, hand) = memory.split_at_mut(split);
@@ -52,7 +52,7 @@ struct Transfer<'a> {
 impl Transfer<'_> {
     /// ns a hop, one for each pass of the reader.
     fn chase(&self, lines: &mut [u8], hand: &mut [u8], modified: bool, seed: u64) -> Result<(Vec<f64>, Window), Failure> {
-        let refused = |error: memgauge_kernels::c2c::C2cError| Failure::Point(error.to_string());
+        let refused = |error: memgauge_kernels::c2c::C2cError| Failure::point(Reason::NotApplicable, error);
         let window = Lines::new(lines, &mut Rng::new(seed)).map_err(refused)?;
         let line = Line::new(hand).map_err(refused)?;
         let passes = PASSES.1 as u64;
@@ -93,7 +93,7 @@ impl Transfer<'_> {
         };
         let ((flushed, ticks), watched) = self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)))?;
         if !flushed {
-            return Err(Failure::Point("this CPU can't flush a line from user space".into()));
+            return Err(Failure::point(Reason::NotSupported, "this CPU can't flush a line from user space"));
         }
         #[expect(clippy::cast_precision_loss, reason = "some thousands of nodes")]
         let hops = window.nodes() as f64;
@@ -103,7 +103,7 @@ impl Transfer<'_> {
 
     /// Half a round trip, ns, one for each burst.
     fn ping_pong(&self, memory: &mut [u8], op: PingOp) -> Result<(Vec<f64>, Window), Failure> {
-        let line = Line::new(memory).map_err(|error| Failure::Point(error.to_string()))?;
+        let line = Line::new(memory).map_err(|error| Failure::point(Reason::NotApplicable, error))?;
         // Both sides must know beforehand how many bursts there are: a few tell how long one takes.
         let (tried, _) = self.bursts(&line, op, 5)?;
         let fastest = tried.iter().copied().min().unwrap_or(1).max(1);
@@ -135,7 +135,6 @@ impl Transfer<'_> {
         reader: impl FnOnce(&Clock) -> Option<R> + Send,
     ) -> Result<((W, R), Window), Failure> {
         let (clock, hz) = self.hardware.clock_and_hz();
-        let unpinned = |error: sys::PinError| Failure::Point(error.to_string());
         let (wrote, read) = std::thread::scope(|scope| -> Result<_, Failure> {
             let writer =
                 threads::spawn(scope, move || sys::cpu::pin_to(self.cpus.0).map(|_| watched(clock, hz, self.cpus.0, writer)));
@@ -145,9 +144,12 @@ impl Transfer<'_> {
             Ok((writer?.join(), reader?.join()))
         })?;
         let ended = || Failure::Fatal("a transferring thread ended".into());
-        let (wrote, writing) = wrote.map_err(|_| ended())?.map_err(unpinned)?;
-        let (read, reading) = read.map_err(|_| ended())?.map_err(unpinned)?;
-        let silent = || Failure::Point(format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1));
+        let (wrote, writing) = wrote.map_err(|_| ended())??;
+        let (read, reading) = read.map_err(|_| ended())??;
+        let silent = || {
+            let detail = format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1);
+            Failure::point(Reason::OutOfTime, detail)
+        };
         Ok((wrote.zip(read).ok_or_else(silent)?, worst(writing, reading)))
     }
 
