@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::sizes::Sized;
-use memgauge_model::{CpuList, Smt, What};
+use memgauge_model::{CpuList, Smt};
 
 /// One line each.
 pub(crate) fn all(draft: &Draft, sized: &Sized) -> Vec<String> {
@@ -12,9 +12,6 @@ pub(crate) fn all(draft: &Draft, sized: &Sized) -> Vec<String> {
     notes.extend(hybrid(draft));
     if draft.request.smt == Smt::One && draft.request.load_cpus.as_ref().is_some_and(|list| !list.is_empty()) {
         notes.push("--load-cpus names the CPUs; --smt one chooses none of them".to_owned());
-    }
-    if draft.request.what == What::C2c && draft.request.buffer.is_some() {
-        notes.push("core to core uses a window within the L2; --buffer has no part in it".to_owned());
     }
     notes
 }

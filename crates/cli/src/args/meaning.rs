@@ -1,4 +1,5 @@
-//! Which flags mean something to which command. A flag that would be ignored is refused, but for the common ones, which scripts pass to every command.
+//! Which flags mean something to which command: one row a flag. A flag that would be ignored is refused, and a command's help
+//! lists its own alone.
 
 use super::command::Command;
 use clap::ArgMatches;
@@ -20,6 +21,25 @@ fn any(_: What) -> bool {
     true
 }
 
+/// An observer stands on its CPU; a bandwidth matrix has none.
+fn observes(what: What) -> bool {
+    what != What::MatrixBandwidth
+}
+
+/// The automatic buffer can be replaced: transfers between cores take a window that fits the cache.
+fn buffers(what: What) -> bool {
+    what != What::C2c
+}
+
+fn idles(what: What) -> bool {
+    matches!(what, What::All | What::Idle)
+}
+
+/// Loads run beside an observer, whose core they may share.
+fn watches(what: What) -> bool {
+    matches!(what, What::All | What::Loaded)
+}
+
 fn chases(what: What) -> bool {
     matches!(what, What::All | What::Idle | What::MatrixLatency | What::Loaded)
 }
@@ -28,8 +48,8 @@ fn streams(what: What) -> bool {
     matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded)
 }
 
-fn curves(what: What) -> bool {
-    matches!(what, What::All | What::Loaded)
+fn delays(what: What) -> bool {
+    matches!(what, What::All | What::Max | What::Loaded)
 }
 
 fn transfers(what: What) -> bool {
@@ -38,22 +58,22 @@ fn transfers(what: What) -> bool {
 
 /// One row a flag, by the name of its field.
 const ROWS: &[Row] = &[
-    row("cpu", any, false),
-    row("load_cpus", any, false),
+    row("cpu", observes, false),
+    row("load_cpus", streams, false),
     row("node", any, false),
-    row("smt", any, false),
-    row("share_core", any, false),
+    row("smt", streams, false),
+    row("share_core", watches, false),
     row("root", any, true),
-    row("buffer", any, false),
+    row("buffer", buffers, false),
     row("pages", any, false),
     row("order", |what| chases(what) || streams(what), false),
     row("stride", chases, false),
     row("prefetch", any, false),
     row("mix", streams, false),
     row("isa", streams, false),
-    row("delays", curves, false),
-    row("delay", curves, false),
-    row("keepalive", any, false),
+    row("delays", delays, false),
+    row("delay", delays, false),
+    row("keepalive", idles, false),
     row("method", transfers, false),
     row("theoretical", streams, false),
     row("precision", any, false),

@@ -287,6 +287,12 @@ mod tests {
                 "--buffer: has no meaning for topology; leave it out; memgauge topology --help lists what has",
             ),
             ("idle --mix read", "--mix: has no meaning for idle; leave it out; memgauge idle --help lists what has"),
+            ("idle --smt one", "--smt: has no meaning for idle; leave it out; memgauge idle --help lists what has"),
+            ("--keepalive off peak", "--keepalive: has no meaning for peak; leave it out; memgauge peak --help lists what has"),
+            (
+                "matrix bandwidth --cpu 0",
+                "--cpu: has no meaning for matrix bandwidth; leave it out; memgauge matrix bandwidth --help lists what has",
+            ),
             ("topology --format csv", "--format csv: only results come as a table; use text or json"),
             ("idle --root /x", "--root /x: a captured machine can't be measured; add --dry-run, or use memgauge topology"),
             (
@@ -303,6 +309,8 @@ mod tests {
     fn help_of_a_command_has_its_own_flags_only() {
         let Err(Stop::Text(help)) = call("topology --help") else { panic!("no help") };
         assert!(help.contains("--root") && !help.contains("--buffer"), "{help}");
+        let Err(Stop::Text(help)) = call("max --help") else { panic!("no help") };
+        assert!(help.contains("--delays") && !help.contains("--keepalive"), "{help}");
         let Err(Stop::Text(help)) = call("--help") else { panic!("no help") };
         assert!(help.contains("--buffer") && help.contains("Examples:"), "{help}");
     }
