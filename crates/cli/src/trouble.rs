@@ -33,6 +33,7 @@ impl Trouble {
             StoreError::NotEmpty(_) => "name a new or an empty folder",
             StoreError::NotAFolder(_) => "name a folder",
             StoreError::IsFolder(_) => "name a file in it",
+            StoreError::NoParent(_) => "make that folder first, or name another place",
             StoreError::Io { .. } if flag == "--out" => "name a folder that can be made and written",
             StoreError::Io { .. } => "name a file in a folder that is there and can be written",
         };

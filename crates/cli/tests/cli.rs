@@ -68,7 +68,10 @@ fn outputs_that_cannot_be_written_are_refused_before_measuring() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("file"), "kept").unwrap();
     let begun = Instant::now();
-    refused(&["--json", &path("none/a.json")], "--json ");
+    for (flag, name) in [("--json", "none/a.json"), ("--out", "none/run")] {
+        let path = path(name);
+        refused(&[flag, &path], &format!("{flag} {path}: the folder that it would stand in is not there"));
+    }
     refused(&["--json", folder.path().to_str().unwrap()], "--json ");
     refused(&["--out", folder.path().to_str().unwrap()], "--out ");
     refused(&["--out", &path("file")], "--out ");

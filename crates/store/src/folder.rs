@@ -12,7 +12,7 @@ pub struct FolderTarget {
 }
 
 impl FolderTarget {
-    /// Makes the folder, with those above it, or finds it empty; and looks whether it takes files.
+    /// Makes the folder, in one that is there, or finds it empty; and looks whether it takes files.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl FolderTarget {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(path).map_err(StoreError::io(path))?;
+                fs::create_dir(path).map_err(StoreError::io(path))?;
             }
             Err(error) => return Err(StoreError::io(path)(error)),
         }
@@ -51,7 +51,9 @@ mod tests {
     #[test]
     fn new_or_empty_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b");
+        let path = folder.path().join("a");
+        assert!(matches!(FolderTarget::prepare(&path.join("b")), Err(StoreError::NoParent(_))));
+        assert!(!path.exists());
         for _ in 0..2 {
             FolderTarget::prepare(&path).unwrap();
         }

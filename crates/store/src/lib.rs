@@ -8,7 +8,7 @@ pub use file::FileTarget;
 pub use folder::FolderTarget;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why something can't be written.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,9 @@ pub enum StoreError {
     /// The folder holds something.
     #[error("is not empty")]
     NotEmpty(PathBuf),
+    /// The folder above is missing; it is not made, since a slip in its name would go unnoticed.
+    #[error("the folder that it would stand in is not there")]
+    NoParent(PathBuf),
     /// The system's answer.
     #[error("{}", reason(.source))]
     Io {
@@ -35,7 +38,13 @@ pub enum StoreError {
 impl StoreError {
     fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { path, source }
+        move |source| {
+            let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.exists();
+            if source.kind() == io::ErrorKind::NotFound && path.parent().is_some_and(missing) {
+                return Self::NoParent(path);
+            }
+            Self::Io { path, source }
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub fn span(text: &str) -> Result<u64, BadValue> {
         _ => return Err(BadValue::new("not a unit of time", "use us, ms, s, m or h")),
     };
     match number.times(unit_ns) {
-        Ok(0) => Err(BadValue::new("no time at all", "use 10ms or more")),
+        Ok(0) => Err(BadValue::new("no time at all", "use 20ms or more")),
         Ok(ns) => Ok(ns),
         Err(Misfit::NotWhole) => Err(BadValue::new("finer than a nanosecond", "write it in a smaller unit")),
         Err(Misfit::TooLarge) => Err(BadValue::new("beyond 500 years", "use a shorter time")),
@@ -43,6 +43,8 @@ mod tests {
         for text in ["", "5", "s", "-1s", "0s", "0ms", "1 s", "1S", "1sec", "0.1ns", "99999999999999h", "1.s"] {
             assert!(span(text).is_err(), "{text:?} was taken");
         }
+        // The plan's own limit: a remedy must not be refused in its turn.
+        assert_eq!(span("0s").unwrap_err().to_string(), "no time at all; use 20ms or more");
         assert_eq!(span("60").unwrap_err().to_string(), "no unit; write 60s or 60ms");
     }
 }
