@@ -21,6 +21,16 @@ pub(crate) fn online(files: &Files<'_>, notes: &mut Vec<String>) -> CpuList {
     })
 }
 
+/// The CPUs that are there, online or not: what a CPU that is not online could be.
+pub(crate) fn present(files: &Files<'_>, online: &CpuList) -> CpuList {
+    let listed = files.text(&format!("{CPU}/present")).ok().and_then(|text| list::ranges(&text));
+    let present: CpuList = match listed.filter(|listed| listed.count() <= MOST_UNCHECKED) {
+        Some(listed) => listed.members().collect(),
+        None => files.numbered(CPU, "cpu").into_iter().collect(),
+    };
+    present.union(online)
+}
+
 /// The online CPUs that this process may use. Live: affinity ∩ cpuset. In a tree: the captured process's cpuset, which its
 /// /proc/self names and its /proc/mounts leads to.
 pub(crate) fn allowed(files: &Files<'_>, cgroups: &Cgroups, online: &CpuList, notes: &mut Vec<String>) -> CpuList {

@@ -37,11 +37,22 @@ pub(crate) enum Miss {
 impl Miss {
     /// As a missing value of the document.
     pub(crate) fn avail<T>(&self, path: &str) -> Avail<T> {
-        match self {
-            Self::Absent => Avail::missing(Reason::NotPresent, format!("/{path}: no such file")),
-            Self::Denied => Avail::missing(Reason::NoPermission, format!("/{path}: permission denied")),
-            Self::Unreadable(what) => Avail::missing(Reason::NotSupported, format!("/{path}: {what}")),
-        }
+        let reason = match self {
+            Self::Absent => Reason::NotPresent,
+            Self::Denied => Reason::NoPermission,
+            Self::Unreadable(_) => Reason::NotSupported,
+        };
+        Avail::missing(reason, self.text(path))
+    }
+
+    /// In words, with the file's name.
+    pub(crate) fn text(&self, path: &str) -> String {
+        let what = match self {
+            Self::Absent => "no such file",
+            Self::Denied => "permission denied",
+            Self::Unreadable(what) => what,
+        };
+        format!("/{path}: {what}")
     }
 }
 

@@ -85,6 +85,7 @@ pub fn read(root: &Root) -> Result<Machine, ReadError> {
         platform: platform::read(&files, &info, &cpu, &cgroups, &allowed),
         power: power::read(&files, &policies, &online),
         limits: limits::read(&files, &cgroups),
+        present_cpus: cpus::present(&files, &online),
         online_cpus: online,
         allowed_cpus: allowed,
         nodes,

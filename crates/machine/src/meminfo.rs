@@ -1,6 +1,6 @@
 //! `meminfo` files, the machine's and each node's: `Name: number kB`, where kB is 1024 bytes.
 
-use crate::files::Files;
+use crate::files::{Files, Miss};
 use std::collections::HashMap;
 
 /// The numbers of such a file, in bytes.
@@ -14,8 +14,8 @@ impl Meminfo {
     }
 
     /// A node's, whose lines begin with `Node N`.
-    pub(crate) fn of_node(files: &Files<'_>, folder: &str) -> Self {
-        Self::parse(&files.text(&format!("{folder}/meminfo")).unwrap_or_default())
+    pub(crate) fn of_node(files: &Files<'_>, folder: &str) -> Result<Self, Miss> {
+        files.text(&format!("{folder}/meminfo")).map(|text| Self::parse(&text))
     }
 
     fn parse(text: &str) -> Self {

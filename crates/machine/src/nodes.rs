@@ -20,13 +20,20 @@ pub(crate) fn read(files: &Files<'_>, online: &CpuList, system: &Meminfo, notes:
         nodes.push(whole_machine(files, online, system));
     } else {
         hmat::subtypes(files, &mut nodes);
-        share_late_memory(files, &mut nodes, system, notes);
+        match nodes.iter().any(|node| node.unread.is_some()) {
+            // What an unreadable node holds can't be told from what is initialised late.
+            true => note_unread(&nodes, notes),
+            false => share_late_memory(files, &mut nodes, system, notes),
+        }
     }
     if let [only] = &mut nodes[..]
         && only.cpus == *online
-        && system.bytes("MemTotal").is_some()
+        && let Some(total) = system.bytes("MemTotal")
     {
         only.available_bytes = system.available();
+        if only.unread.take().is_some() {
+            (only.memory_bytes, only.free_bytes) = (total, system.bytes("MemFree").unwrap_or(0));
+        }
     }
     localize(&mut nodes, online);
     note_oddities(&nodes, online, notes);
@@ -45,13 +52,17 @@ fn ids(files: &Files<'_>) -> CpuList {
 
 fn node(files: &Files<'_>, id: NodeId, online: &CpuList, ids: &CpuList, tiers: &BTreeMap<NodeId, u32>) -> Node {
     let folder = format!("{NODE}/node{id}");
-    let meminfo = Meminfo::of_node(files, &folder);
+    let (meminfo, unread) = match Meminfo::of_node(files, &folder) {
+        Ok(meminfo) => (meminfo, None),
+        Err(miss) => (Meminfo::default(), Some(miss.text(&format!("{folder}/meminfo")))),
+    };
     let cpus = files.list(&format!("{folder}/cpulist"), online);
     Node {
         node: id,
         cpus: cpus.or_else(|| files.mask(&format!("{folder}/cpumap"), online)).unwrap_or_default(),
         local_cpus: CpuList::default(),
         memory_bytes: meminfo.bytes("MemTotal").unwrap_or(0),
+        unread,
         free_bytes: meminfo.bytes("MemFree").unwrap_or(0),
         available_bytes: meminfo.reclaimable(),
         subtype: String::new(),
@@ -69,6 +80,7 @@ fn whole_machine(files: &Files<'_>, online: &CpuList, system: &Meminfo) -> Node 
         cpus: online.clone(),
         local_cpus: online.clone(),
         memory_bytes: system.bytes("MemTotal").unwrap_or(0),
+        unread: None,
         free_bytes: system.bytes("MemFree").unwrap_or(0),
         available_bytes: system.available(),
         subtype: String::new(),
@@ -130,6 +142,12 @@ fn share_late_memory(files: &Files<'_>, nodes: &mut [Node], system: &Meminfo, no
     }
     let how = if all == 0 { "which node has the rest can't be told" } else { "the rest is initialised lazily, and free" };
     notes.push(format!("memory: the nodes count {counted} bytes of {total}; {how}"));
+}
+
+fn note_unread(nodes: &[Node], notes: &mut Vec<String>) {
+    for (node, why) in nodes.iter().filter_map(|node| Some((node.node, node.unread.as_ref()?))) {
+        notes.push(format!("memory: that of node {node} is unknown ({why})"));
+    }
 }
 
 /// Bytes of the memory blocks that a node's folder links to.

@@ -70,6 +70,28 @@ fn hybrid_cores_are_told_apart() {
 }
 
 #[test]
+fn an_unreadable_node_is_unknown_and_not_without_memory() {
+    let tree = support::two_sockets();
+    tree.folder(&format!("{NODE}/node2/meminfo")).remove(&format!("{NODE}/node8/meminfo"));
+    let machine = tree.read();
+    let why = machine.node(2).unwrap().unread.as_ref().unwrap();
+    assert!(why.contains("node2/meminfo: "), "{why}");
+    assert!(machine.notes.contains(&format!("memory: that of node 2 is unknown ({why})")), "{:?}", machine.notes);
+    assert!(machine.node(0).unwrap().unread.is_none() && machine.node(8).unwrap().unread.is_some());
+    // What is missing from the nodes' sum is theirs, and no other node's late memory.
+    assert!(!machine.notes.iter().any(|note| note.contains("the nodes count")), "{:?}", machine.notes);
+}
+
+#[test]
+fn cpus_that_are_there_but_offline_are_present() {
+    let tree = support::two_sockets();
+    tree.file(&format!("{CPU}/online"), "0-5");
+    assert_eq!(tree.read().present_cpus, list("0-7"), "by their folders");
+    tree.file(&format!("{CPU}/present"), "0-6");
+    assert_eq!(tree.read().present_cpus, list("0-6"));
+}
+
+#[test]
 fn without_sys_proc_tells() {
     let tree = Tree::empty();
     let block = |cpu: u32, package: u32, core: u32| {

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 pub struct Machine {
     /// `/` for the live machine, else the captured tree's folder name.
     pub root: String,
+    /// CPUs that are there, online or not.
+    #[serde(default)]
+    pub present_cpus: CpuList,
     /// CPUs that the kernel runs.
     pub online_cpus: CpuList,
     /// CPUs that this process may use: affinity ∩ cgroup cpuset ∩ online.
@@ -84,6 +87,9 @@ pub struct Node {
     pub local_cpus: CpuList,
     /// Memory of the node, bytes (0 for a memoryless node).
     pub memory_bytes: u64,
+    /// Why the kernel's word on that memory could not be read: its bytes above and below are then unknown, and stand as 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
     /// Free memory of the node as the kernel says, bytes.
     pub free_bytes: u64,
     /// What can be had at present, bytes: free plus file pages and slab that the kernel would give up; on a one-node machine

@@ -60,11 +60,10 @@ fn cpu_usable(flag: &str, typed: &str, cpu: Cpu, machine: &Machine) -> Result<()
     let (problem, remedy) = if machine.online_cpus.contains(cpu) {
         let problem = format!("this process may not run on {which} (affinity or cpuset)");
         (problem, format!("{range}, or widen what taskset or the cgroup's cpuset allows"))
-    } else if machine.online_cpus.iter().next_back().is_some_and(|last| cpu < last) {
-        // Numbers below the highest are there, only switched off.
+    } else if machine.present_cpus.contains(cpu) {
         (format!("{which} is offline"), format!("{range}, or set /sys/devices/system/cpu/cpu{cpu}/online to 1"))
     } else {
-        (format!("no CPU {cpu} is online (online: {})", machine.online_cpus), range)
+        (format!("{which} does not exist (there: {})", machine.present_cpus), range)
     };
     Err(Refusal::new(flag, typed, problem, remedy))
 }
@@ -81,12 +80,15 @@ fn node_usable(request: &Request, id: NodeId, machine: &Machine) -> Result<(), R
     let refuse = |problem: String, remedy: String| Err(Refusal::new("--node", value(request, "--node", id), problem, remedy));
     let site = crate::site::Site::new(machine)?;
     let range = format!("use {}", numbers("node", &site.nodes));
-    let Some(Node { memory_bytes, .. }) = machine.node(id) else {
+    let Some(Node { memory_bytes, unread, .. }) = machine.node(id) else {
         let all: CpuList = machine.nodes.iter().map(|node| node.node).collect();
         return refuse(format!("no such node (there: {all})"), range);
     };
     if site.nodes.contains(id) {
         return Ok(());
+    }
+    if let Some(why) = unread {
+        return refuse(format!("what memory the node has can't be read ({why})"), format!("{range}, or make that file readable"));
     }
     if *memory_bytes == 0 {
         return refuse("the node has no memory".to_owned(), range);

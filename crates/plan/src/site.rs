@@ -30,6 +30,10 @@ impl<'a> Site<'a> {
         let usable = |node: &&Node| node.memory_bytes > 0 && may_use(machine, bound.as_ref(), node.node);
         let nodes: CpuList = machine.nodes.iter().filter(usable).map(|node| node.node).collect();
         if nodes.is_empty() {
+            if let Some(why) = machine.nodes.iter().find_map(|node| node.unread.as_ref()) {
+                let problem = format!("what memory there is can't be read ({why})");
+                return Err(Refusal::new("", "", problem, "mount /sys so that this process may read it"));
+            }
             let problem = "this process may use the memory of no node";
             return Err(Refusal::new("", "", problem, "start memgauge under another cpuset or memory policy"));
         }

@@ -149,6 +149,7 @@ pub fn machine() -> Machine {
     Machine {
         root: "/".into(),
         online_cpus: both(),
+        present_cpus: both(),
         allowed_cpus: both(),
         allowed_nodes: CpuList::from(vec![0]),
         sharing_probes: Vec::new(),
@@ -169,6 +170,7 @@ pub fn machine() -> Machine {
             access: Vec::new(),
             memory_tier: None,
             memory_side_caches: Vec::new(),
+            unread: None,
             huge_pages: Vec::new(),
         }],
         caches: Caches {

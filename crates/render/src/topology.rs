@@ -32,6 +32,7 @@ fn facts(text: &mut String, machine: &Machine, style: &Style) {
     let kinds = kinds.map(|kind| format!("{} {}", kind.name, kind.cpus)).collect::<Vec<_>>().join(", ");
     let rows: Vec<(&str, String)> = vec![
         ("Online CPUs", machine.online_cpus.to_string()),
+        ("Offline CPUs", machine.present_cpus.without(&machine.online_cpus).to_string()),
         ("Allowed CPUs", machine.allowed_cpus.to_string()),
         ("Allowed nodes", machine.allowed_nodes.to_string()),
         ("Cores", format!("{}, {} each", machine.cores.len(), count(threads, "thread"))),
@@ -96,7 +97,8 @@ fn nodes(machine: &Machine) -> Table {
         let pools = pools.map(|pool| format!("{} of {} × {}", pool.free, pool.total, units::bytes(pool.page_bytes)));
         let nearest = if node.local_cpus == node.cpus { String::new() } else { node.local_cpus.to_string() };
         let mut row = vec![Cell::left(node.node.to_string()), Cell::left(node.cpus.to_string()), Cell::left(nearest)];
-        row.extend([node.memory_bytes, node.free_bytes, node.available_bytes].map(|bytes| Cell::right(units::bytes(bytes))));
+        let known = |bytes| if node.unread.is_some() { "unknown".to_owned() } else { units::bytes(bytes) };
+        row.extend([node.memory_bytes, node.free_bytes, node.available_bytes].map(|bytes| Cell::right(known(bytes))));
         row.push(Cell::left(clean(&node.subtype)));
         row.push(Cell::left(node.memory_tier.map_or_else(String::new, |tier| tier.to_string())));
         row.push(Cell::left(pools.collect::<Vec<_>>().join(", ")));

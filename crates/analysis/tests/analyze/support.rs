@@ -237,11 +237,13 @@ fn machine() -> Machine {
         access: Vec::new(),
         memory_tier: None,
         memory_side_caches: Vec::new(),
+        unread: None,
         huge_pages: Vec::new(),
     });
     Machine {
         root: "/".into(),
         online_cpus: cpus.clone(),
+        present_cpus: cpus.clone(),
         allowed_cpus: cpus.clone(),
         allowed_nodes: CpuList::from(vec![0, 1]),
         sharing_probes: Vec::new(),

@@ -12,13 +12,19 @@ fn check(lab: &Lab, what: What, flags: &[(&str, &str)], line: &str) {
 
 #[test]
 fn cpus() {
-    let offline = two_sockets().with(|m| m.online_cpus = m.online_cpus.without(&list("3")));
-    check(&two_cpus(), What::Idle, &[("--cpu", "99")], "--cpu 99: no CPU 99 is online (online: 0-1); use one of 0-1");
+    let offline = two_sockets().with(|m| m.online_cpus = m.online_cpus.without(&list("3,15")));
+    check(
+        &offline,
+        What::Idle,
+        &[("--cpu", "15")],
+        "--cpu 15: this CPU is offline; use one of 0-2,4-14, or set /sys/devices/system/cpu/cpu15/online to 1",
+    );
+    check(&two_cpus(), What::Idle, &[("--cpu", "99")], "--cpu 99: this CPU does not exist (there: 0-1); use one of 0-1");
     check(
         &offline,
         What::Idle,
         &[("--cpu", "3")],
-        "--cpu 3: this CPU is offline; use one of 0-2,4-15, or set /sys/devices/system/cpu/cpu3/online to 1",
+        "--cpu 3: this CPU is offline; use one of 0-2,4-14, or set /sys/devices/system/cpu/cpu3/online to 1",
     );
     check(
         &two_sockets().allow("4-5"),
@@ -31,7 +37,7 @@ fn cpus() {
         &two_cpus(),
         What::Loaded,
         &[("--load-cpus", "1,7")],
-        "--load-cpus 1,7: no CPU 7 is online (online: 0-1); use one of 0-1",
+        "--load-cpus 1,7: CPU 7 does not exist (there: 0-1); use one of 0-1",
     );
     check(
         &two_cpus().allow(""),
@@ -59,11 +65,28 @@ fn nodes() {
          policy",
     );
     check(
+        &two_sockets().with(|m| unreadable(m, 1)),
+        What::Idle,
+        &[("--node", "1")],
+        "--node 1: what memory the node has can't be read (/x: permission denied); use node 0, or make that file readable",
+    );
+    check(
+        &two_cpus().with(|m| unreadable(m, 0)),
+        What::Idle,
+        &[],
+        "what memory there is can't be read (/x: permission denied); mount /sys so that this process may read it",
+    );
+    check(
         &two_cpus().with(|m| m.allowed_nodes = list("5")),
         What::Idle,
         &[],
         "this process may use the memory of no node; start memgauge under another cpuset or memory policy",
     );
+}
+
+fn unreadable(machine: &mut memgauge_model::Machine, node: usize) {
+    let node = &mut machine.nodes[node];
+    (node.memory_bytes, node.unread) = (0, Some("/x: permission denied".to_owned()));
 }
 
 #[test]

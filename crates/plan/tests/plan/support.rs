@@ -27,6 +27,7 @@ impl Lab {
     pub fn node(mut self, id: NodeId, cpus: &str, memory: u64) -> Self {
         let cpus = list(cpus);
         self.0.online_cpus = self.0.online_cpus.union(&cpus);
+        self.0.present_cpus = self.0.online_cpus.clone();
         self.0.allowed_cpus = self.0.online_cpus.clone();
         self.0.allowed_nodes = self.0.allowed_nodes.union(&CpuList::from(vec![id]));
         self.0.cores.extend(cpus.iter().map(|cpu| CpuList::from(vec![cpu])));
@@ -50,6 +51,7 @@ impl Lab {
             memory_tier: None,
             memory_side_caches: Vec::new(),
             huge_pages: Vec::new(),
+            unread: None,
         });
         self.0.nodes.sort_by_key(|node| node.node);
         self
@@ -254,6 +256,7 @@ fn empty() -> Machine {
         root: "made-up".into(),
         online_cpus: CpuList::default(),
         allowed_cpus: CpuList::default(),
+        present_cpus: CpuList::default(),
         allowed_nodes: CpuList::default(),
         cores: Vec::new(),
         packages: Vec::new(),
