@@ -5,7 +5,7 @@ use crate::draft::{Draft, Labels, gap};
 use crate::figures::Case;
 use crate::labels;
 use crate::rounds::Series;
-use memgauge_model::{End, EventKind, PointId, Reason, Record, Search};
+use memgauge_model::{End, EventKind, PointId, Reason, Record, Search, units};
 
 const AGAIN: &str = "let the run finish";
 const QUIETER: &str = "measure again on a quieter machine, or longer (--time)";
@@ -40,7 +40,7 @@ pub(crate) fn figure(case: &Case<'_>, point: PointId, name: &str, labels: &Label
     let (reason, detail, remedy) = if series.excluded > 0 {
         (Reason::OutOfTime, format!("no round is left: {}", series.disturbances()), QUIETER)
     } else if selection.superseded > 0 {
-        (Reason::OutOfTime, format!("class changed in all {} blocks", selection.superseded), QUIETER)
+        (Reason::OutOfTime, format!("class changed in each of {}", units::count(selection.superseded as u64, "block")), QUIETER)
     } else if let Some(why) = failed(case.record, &[point]) {
         why
     } else {
@@ -56,7 +56,8 @@ pub(crate) fn other_classes(selection: &Selection<'_>, name: &str, own: &Labels,
     for (class, rounds) in &selection.others {
         let mut labels = own.clone();
         labels::set(&mut labels, "class", class.word());
-        let detail = format!("class changed: {rounds} of {all} rounds were in class {}", class.word());
+        let (all, were) = (units::count(all as u64, "round"), if *rounds == 1 { "was" } else { "were" });
+        let detail = format!("class changed: {rounds} of {all} {were} in class {}", class.word());
         draft.miss(gap(name, &labels, Reason::NotApplicable, detail, "pin the guest's CPUs on the host, or measure again"));
     }
 }

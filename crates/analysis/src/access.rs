@@ -4,7 +4,7 @@ use crate::draft::{Draft, gap};
 use crate::figures::{Case, assemble, circumstances, lost, reject_disturbed};
 use crate::rounds::{self, Quantity, Sample, Series};
 use crate::{absent, labels};
-use memgauge_model::{AccessHistogram, PointId, Reason};
+use memgauge_model::{AccessHistogram, PointId, Reason, units};
 
 const NAME: &str = "access_latency";
 
@@ -91,5 +91,6 @@ fn cost(case: &Case<'_>, point: PointId) -> Option<String> {
     let seen: Vec<&AccessHistogram> = case.selections[point].blocks.iter().filter_map(|block| block.access.as_ref()).collect();
     let costs: Vec<f64> = seen.iter().map(|seen| seen.cost_ns).collect();
     let accesses = seen.iter().fold(0_u64, |sum, seen| sum.saturating_add(seen.count));
-    memgauge_stats::median(&costs).map(|cost| format!("{accesses} accesses; {cost:.1} ns of timing subtracted from each"))
+    memgauge_stats::median(&costs)
+        .map(|cost| format!("{}; {cost:.1} ns of timing subtracted from each", units::count(accesses, "access")))
 }

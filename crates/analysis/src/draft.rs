@@ -1,7 +1,7 @@
 //! The document while it is being written: figures, gaps, notes, and what speaks against it.
 
 use crate::rounds::{Series, by_frequency};
-use memgauge_model::{Metric, MetricId, Missing, Reason};
+use memgauge_model::{Metric, MetricId, Missing, Reason, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels of a figure.
@@ -35,7 +35,7 @@ impl Disturbed {
         let (worst, excluded, windows) = self.worst.as_ref()?;
         let kinds = by_frequency(&self.seen);
         Some(match self.figures.len() {
-            1 => format!("{worst}: {excluded} of {windows} windows disturbed: {kinds}"),
+            1 => format!("{worst}: {excluded} of {} disturbed: {kinds}", units::count((*windows).into(), "window")),
             many => {
                 format!("{many} figures have too many disturbed windows: {kinds} (the worst: {worst}, {excluded} of {windows})")
             }

@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{End, Measure, Metric, MetricId, Point, PointId, Record};
+use memgauge_model::{End, Measure, Metric, MetricId, Point, PointId, Record, units};
 
 /// The record with the blocks chosen that count.
 #[derive(Debug)]
@@ -222,7 +222,8 @@ pub(crate) fn circumstances(case: &Case<'_>, point: PointId, title: &str, metric
     // Blocks without a warm-up have nothing to settle.
     let unsettled = blocks.iter().filter(|block| block.warmup_windows > 0 && !block.settled).count();
     if unsettled > 0 {
-        metric.remarks.push(format!("not settled: warm-up ended by time in {unsettled} of {} rounds", blocks.len()));
+        let all = units::count(blocks.len() as u64, "round");
+        metric.remarks.push(format!("not settled: warm-up ended by time in {unsettled} of {all}"));
     }
 }
 

@@ -2,30 +2,50 @@
 
 use crate::draft::Draft;
 use crate::figures::Case;
-use memgauge_model::{EventKind, Record};
+use memgauge_model::{EventKind, Record, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A counter whose rise is worth a line.
 struct Watched {
     /// The last part of its key.
     key: &'static str,
-    /// What a rise means, after the count.
-    means: &'static str,
-    /// Does it spoil the run?
-    spoils: bool,
+    /// What it counts, one of it.
+    what: &'static str,
+    /// What became of those.
+    became: &'static str,
+    /// What a rise does to the run.
+    weight: Weight,
 }
 
+/// What a rise of a counter does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// Worth a line.
+    Note,
+    /// Nothing can be relied on.
+    Spoils,
+    /// The same, unless only other processes can have been meant.
+    SpoilsIfOurs,
+}
+
+/// Pages of our own that came from disk, and bytes of our own in swap.
+const OURS: [&str; 2] = ["self.major_faults", "self.swap_bytes"];
+
 const WATCHED: [Watched; 9] = [
-    Watched { key: "pswpin", means: "pages swapped in", spoils: true },
-    Watched { key: "pswpout", means: "pages swapped out", spoils: true },
-    Watched { key: "oom_kill", means: "processes killed for lack of memory", spoils: false },
-    Watched { key: "numa_pages_migrated", means: "pages moved by NUMA balancing", spoils: false },
-    Watched { key: "thp_split_page", means: "huge pages split", spoils: false },
-    Watched { key: "thp_split_pmd", means: "huge mappings split", spoils: false },
-    Watched { key: "nr_throttled", means: "periods throttled by the CPU quota", spoils: false },
-    Watched { key: "corrected", means: "corrected memory errors", spoils: false },
-    Watched { key: "uncorrected", means: "uncorrected memory errors", spoils: true },
+    watched("pswpin", "page", "swapped in", Weight::SpoilsIfOurs),
+    watched("pswpout", "page", "swapped out", Weight::SpoilsIfOurs),
+    watched("oom_kill", "process", "killed for lack of memory", Weight::Note),
+    watched("numa_pages_migrated", "page", "moved by NUMA balancing", Weight::Note),
+    watched("thp_split_page", "huge page", "split", Weight::Note),
+    watched("thp_split_pmd", "huge mapping", "split", Weight::Note),
+    watched("nr_throttled", "period", "throttled by the CPU quota", Weight::Note),
+    watched("corrected", "memory error", "corrected", Weight::Note),
+    watched("uncorrected", "memory error", "not corrected", Weight::Spoils),
 ];
+
+const fn watched(key: &'static str, what: &'static str, became: &'static str, weight: Weight) -> Watched {
+    Watched { key, what, became, weight }
+}
 
 /// Steal counts ticks of 10 ms almost everywhere.
 const TICKS_PER_S: f64 = 100.0;
@@ -52,10 +72,19 @@ fn counters(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, draft
         };
         let risen: u64 = after.iter().filter_map(rise).max().unwrap_or(0);
         if risen > 0 {
-            let line = format!("{risen} {} during the run", watched.means);
-            if watched.spoils { draft.reject_run(line) } else { draft.note(line) }
+            let line = format!("{} {} during the run", units::count(risen, watched.what), watched.became);
+            match watched.weight {
+                Weight::Note => draft.note(line),
+                Weight::SpoilsIfOurs if spared(before, after) => draft.note(format!("{line}, none of them this program's")),
+                Weight::Spoils | Weight::SpoilsIfOurs => draft.reject_run(line),
+            }
         }
     }
+}
+
+/// Is it known that none of our own pages went to swap or came from disk?
+fn spared(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> bool {
+    OURS.iter().all(|key| before.get(*key).zip(after.get(*key)).is_some_and(|(then, now)| now <= then))
 }
 
 fn stolen(record: &Record, draft: &mut Draft) {
@@ -90,7 +119,8 @@ fn events(record: &Record, draft: &mut Draft) {
             }
             EventKind::OutOfTime { rounds } => {
                 draft.note(format!(
-                    "{rounds} rounds took longer than the whole run may: figures carry ranges; measure on a quieter machine"
+                    "{} took longer than the whole run may: figures carry ranges; measure on a quieter machine",
+                    units::count((*rounds).into(), "round")
                 ));
             }
             _ => {}
@@ -114,8 +144,8 @@ fn shortened(record: &Record, draft: &mut Draft) {
     });
     let shares: Vec<f64> = shares.filter(|share| share.is_finite()).collect();
     if let Some(least) = shares.iter().copied().reduce(f64::min) {
-        let rounds = shares.len();
-        draft.note(format!("windows of {rounds} rounds were shortened, to {:.0} % at least, to keep the time", least * 100.0));
+        let rounds = units::count(shares.len() as u64, "round");
+        draft.note(format!("windows of {rounds} were shortened, to {:.0} % at least, to keep the time", least * 100.0));
     }
 }
 
@@ -137,8 +167,8 @@ fn unsettled(record: &Record, draft: &mut Draft) {
     let unsettled = blocks().filter(|block| !block.settled).count();
     let rounds: BTreeSet<u32> = blocks().filter(|block| !block.settled).map(|block| block.round).collect();
     if unsettled > 0 {
-        let all = blocks().count();
-        draft.note(format!("warm-up ended by time in {unsettled} of {all} blocks, in {} rounds", rounds.len()));
+        let (all, rounds) = (units::count(blocks().count() as u64, "block"), units::count(rounds.len() as u64, "round"));
+        draft.note(format!("warm-up ended by time in {unsettled} of {all}, in {rounds}"));
     }
 }
 
@@ -163,5 +193,18 @@ mod tests {
         counters(&before, &after, &mut draft);
         assert_eq!(draft.notes, ["7 pages moved by NUMA balancing during the run"]);
         assert_eq!(draft.reasons().0, ["2 pages swapped in during the run"]);
+    }
+
+    #[test]
+    fn swapping_of_others_is_a_note_and_our_own_spoils() {
+        let map = |pairs: &[(&str, u64)]| pairs.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+        let before = map(&[("vmstat.pswpout", 1), ("self.major_faults", 4), ("self.swap_bytes", 0)]);
+        for (faults, swapped, spoils) in [(4, 0, false), (5, 0, true), (4, 4096, true)] {
+            let after = map(&[("vmstat.pswpout", 2), ("self.major_faults", faults), ("self.swap_bytes", swapped)]);
+            let mut draft = Draft::default();
+            counters(&before, &after, &mut draft);
+            assert_eq!(draft.reasons().0.is_empty(), !spoils, "{faults} {swapped}");
+            assert_eq!(draft.notes.is_empty(), spoils, "{faults} {swapped}");
+        }
     }
 }

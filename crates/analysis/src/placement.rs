@@ -1,7 +1,7 @@
 //! Where a figure's memory was, by the kernel's own answer.
 
 use crate::draft::Draft;
-use memgauge_model::{Block, MetricPlacement, Pages, Placement};
+use memgauge_model::{Block, MetricPlacement, Pages, Placement, units};
 use std::collections::BTreeSet;
 
 /// Share of huge pages, in percent, from which on a mapping counts as huge.
@@ -48,7 +48,8 @@ pub(crate) fn of_blocks(blocks: &[&Block]) -> Found {
         found.remarks.push(format!("memory of nodes {list}, each thread's pages on its own"));
     }
     if on_node < pages {
-        found.faults.push(format!("{} of {pages} pages were not on node {}", pages - on_node, placement.node));
+        let (off, all) = (pages - on_node, units::count(pages, "page"));
+        found.faults.push(format!("{off} of {all} {} not on node {}", if off == 1 { "was" } else { "were" }, placement.node));
     }
     for answer in answers() {
         kind(answer, &mut found);

@@ -1,6 +1,6 @@
 //! From windows to the value of a round, from rounds to an estimate. The definitions are those of `docs/method.md`.
 
-use memgauge_model::{Block, DisturbanceLimits, Window};
+use memgauge_model::{Block, DisturbanceLimits, Window, units};
 use memgauge_stats as stats;
 use std::collections::BTreeMap;
 
@@ -140,7 +140,8 @@ impl Series {
 
     /// `34 of 100 windows disturbed: waited for its CPU 30, core clock moved 5`; the most frequent first.
     pub fn disturbances(&self) -> String {
-        format!("{} of {} windows disturbed: {}", self.excluded, self.windows + self.excluded, by_frequency(&self.seen))
+        let all = units::count((self.windows + self.excluded).into(), "window");
+        format!("{} of {all} disturbed: {}", self.excluded, by_frequency(&self.seen))
     }
 
     /// Values over rounds.
@@ -236,6 +237,7 @@ fn within(estimate: &mut Estimate, series: &Series) {
         estimate.range = series.span().or(Some([estimate.value; 2]));
         estimate.range_reason = Some(match trace.len() {
             0 => "one round".to_owned(),
+            1 => "one round, within_allocation: 1 window".to_owned(),
             n => format!("one round, within_allocation: {n} windows, worth {independent:.1} independent ones"),
         });
     }

@@ -31,8 +31,8 @@ const VMSTAT: [&str; 22] = [
     "oom_kill",
 ];
 
-/// The counters by name, `vmstat.pswpin`, `stat.steal_ticks`, `cgroup.cpu.throttled_usec`, `edac.corrected`; what a machine does not
-/// count is not there. They count from boot or from the cgroup's birth: only differences mean something.
+/// The counters by name, `vmstat.pswpin`, `stat.steal_ticks`, `cgroup.cpu.throttled_usec`, `edac.corrected`,
+/// `self.major_faults`; what a machine does not count is not there. They count from boot or from the cgroup's birth: only differences mean something.
 #[must_use]
 pub fn snapshot(root: &Root) -> BTreeMap<String, u64> {
     let files = Files::new(root);
@@ -41,6 +41,7 @@ pub fn snapshot(root: &Root) -> BTreeMap<String, u64> {
     steal(&files, &mut counters);
     cgroup(&files, &mut counters);
     edac(&files, &mut counters);
+    own(&files, &mut counters);
     counters
 }
 
@@ -75,6 +76,17 @@ fn cgroup(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
             counters.insert(format!("cgroup.{kind}.{name}"), value);
         }
     }
+}
+
+/// What this process itself had to do with disk: `self.major_faults` of all its threads, `self.swap_bytes` of it in swap.
+fn own(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
+    // The name in parentheses may hold anything; the tenth figure behind it counts major faults.
+    let stat = files.text("proc/self/stat").unwrap_or_default();
+    let faults = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9)?.parse().ok());
+    counters.extend(faults.map(|faults: u64| ("self.major_faults".to_owned(), faults)));
+    let status = files.text("proc/self/status").unwrap_or_default();
+    let swap = status.lines().find_map(|line| line.strip_prefix("VmSwap:")?.trim().strip_suffix("kB")?.trim().parse().ok());
+    counters.extend(swap.map(|kib: u64| ("self.swap_bytes".to_owned(), kib.saturating_mul(1024))));
 }
 
 /// ECC errors of all memory controllers that EDAC knows.

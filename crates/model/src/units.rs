@@ -37,8 +37,25 @@ pub fn span(ns: u64) -> String {
     }
 }
 
+/// A number of things: `1 node`, `2 nodes`, `3 processes`.
+#[must_use]
+pub fn count(number: u64, what: &str) -> String {
+    let end = match (number, what.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{number} {what}{end}")
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn one_thing_is_no_several() {
+        assert_eq!([0, 1, 2].map(|number| super::count(number, "window")), ["0 windows", "1 window", "2 windows"]);
+        assert_eq!(super::count(2, "process"), "2 processes");
+    }
+
     #[test]
     fn bytes_read_well() {
         let cases =

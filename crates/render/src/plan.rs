@@ -54,9 +54,9 @@ fn budget(budget: &Budget) -> Vec<String> {
 fn time(plan: &Plan) -> String {
     let estimate = &plan.estimate;
     let mut text = format!(
-        "about {} for {} rounds: set-up {}, warm-up {}, windows {}",
+        "about {} for {}: set-up {}, warm-up {}, windows {}",
         units::span(estimate.total_ns()),
-        estimate.rounds,
+        units::count(estimate.rounds.into(), "round"),
         units::span(estimate.setup_ns),
         units::span(estimate.warmup_ns),
         units::span(estimate.windows_ns)

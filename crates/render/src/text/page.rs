@@ -119,5 +119,5 @@ pub fn machine_line(machine: &Machine) -> String {
 
 /// `1 node`, `2 nodes`.
 pub fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    units::count(number as u64, what)
 }
