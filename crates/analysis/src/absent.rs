@@ -3,9 +3,10 @@
 use crate::classes::Selection;
 use crate::draft::{Draft, Labels, gap};
 use crate::figures::Case;
-use crate::labels;
 use crate::rounds::Series;
-use memgauge_model::{End, EventKind, PointId, Reason, Record, Search, units};
+use crate::{jobs, labels};
+use memgauge_model::{End, EventKind, Measure, NodeId, Pages, Point, PointId, Reason, Record, Search, units};
+use std::collections::BTreeSet;
 
 const AGAIN: &str = "let the run finish";
 const QUIETER: &str = "measure again on a quieter machine, or longer (--time)";
@@ -59,6 +60,54 @@ pub(crate) fn other_classes(selection: &Selection<'_>, name: &str, own: &Labels,
         let (all, were) = (units::count(all as u64, "round"), if *rounds == 1 { "was" } else { "were" });
         let detail = format!("class changed: {rounds} of {all} {were} in class {}", class.word());
         draft.miss(gap(name, &labels, Reason::NotApplicable, detail, "pin the guest's CPUs on the host, or measure again"));
+    }
+}
+
+/// TLB cost and NUMA penalty, where the figures that they are the difference of were not planned or not measured.
+pub(crate) fn differences(case: &Case<'_>, draft: &mut Draft) {
+    let plan = &case.record.plan;
+    let chasers = plan.points.iter().filter(|point| matches!(point.measure, Measure::Idle { .. }));
+    let pages: BTreeSet<Pages> = chasers.filter_map(|point| Some(jobs::chaser(plan, point)?.arena.pages)).collect();
+    let is_there = |name: &str, draft: &Draft| draft.metrics.iter().any(|metric| metric.name == name);
+    if !pages.is_empty() && !is_there("tlb_cost", draft) {
+        let why = Reason::NotApplicable;
+        let (reason, detail, remedy) = match (pages.contains(&Pages::Base), pages.len()) {
+            (true, 1) => (why, "every chase was on base pages", "allow huge pages: THP, or --pages 2m with some reserved"),
+            (false, _) => (why, "no chase was on base pages", "measure memgauge idle without --pages, --order and --stride"),
+            (true, _) => (Reason::OutOfTime, "no order was measured on base and on huge pages", AGAIN),
+        };
+        draft.miss(gap("tlb_cost", &Labels::new(), reason, detail, remedy));
+    }
+    let cells: BTreeSet<(NodeId, NodeId)> = plan.points.iter().filter_map(cell).collect();
+    if !cells.is_empty() && cells.iter().all(|(from, to)| from == to) {
+        let (detail, remedy) = match case.record.machine.nodes.len() {
+            0 | 1 => ("the machine has one node: no memory is remote", "none on this machine"),
+            _ => ("only local memory was measured", "measure memgauge matrix latency without --node"),
+        };
+        draft.miss(gap("numa_penalty", &Labels::new(), Reason::NotApplicable, detail, remedy));
+    }
+    for (from, to) in cells.iter().filter(|(from, to)| from != to) {
+        let (from_text, to_text) = (from.to_string(), to.to_string());
+        let wanted = [("from", from_text.as_str()), ("to", to_text.as_str())];
+        if draft.metrics.iter().any(|metric| metric.name == "numa_penalty" && metric.is(&wanted)) {
+            continue;
+        }
+        let labels = wanted.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect();
+        let (reason, detail, remedy) = match cells.contains(&(*from, *from)) {
+            true => (Reason::OutOfTime, "its local or its remote figure is not there".to_owned(), AGAIN),
+            false => {
+                let detail = format!("no local memory of node {from} was measured to hold it against");
+                (Reason::NotApplicable, detail, "none where the node has no memory; else measure without --node")
+            }
+        };
+        draft.miss(gap("numa_penalty", &labels, reason, detail, remedy));
+    }
+}
+
+fn cell(point: &Point) -> Option<(NodeId, NodeId)> {
+    match point.measure {
+        Measure::MatrixLatency { from, to } => Some((from, to)),
+        _ => None,
     }
 }
 

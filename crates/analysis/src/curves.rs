@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 /// Worst residual of the burst fit that still says: paced as planned.
 const FIT_WITHIN: f64 = 0.03;
+/// Departure of the fitted clock from the spin's that is worth a line.
+const CLOCK_WITHIN: f64 = 0.05;
 
 /// Views of all curves.
 pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) -> Vec<Curve> {
@@ -30,7 +32,7 @@ fn curve(case: &Case<'_>, figures: &[Figure], at: usize, plan: &CurvePlan, draft
         threads,
         points: points.collect(),
         shape: shape(case, &columns, at, draft),
-        burst_fit: burst_fit(case, &columns, plan, draft),
+        burst_fit: burst_fit(case, &columns, at, draft),
     }
 }
 
@@ -165,7 +167,8 @@ fn gaps(labels: &Labels, reason: Reason, detail: &str, remedy: &str, draft: &mut
 }
 
 /// Fits the clock and the cost of a burst to what the load threads alone moved.
-fn burst_fit(case: &Case<'_>, columns: &[Column<'_>], plan: &CurvePlan, draft: &mut Draft) -> Option<BurstFit> {
+fn burst_fit(case: &Case<'_>, columns: &[Column<'_>], at: usize, draft: &mut Draft) -> Option<BurstFit> {
+    let plan = &case.record.plan.curves[at];
     let limits = &case.record.plan.windows.limits;
     let points: Vec<(f64, f64)> = columns
         .iter()
@@ -177,10 +180,41 @@ fn burst_fit(case: &Case<'_>, columns: &[Column<'_>], plan: &CurvePlan, draft: &
         .collect();
     // A burst is four steps of the loop: 256 bytes of every stream, more of one that is read ahead of the others.
     let step = f64::from(plan.mix.shape().app_bytes()) / 64.0;
-    let fit = stats::fit_bursts(&points, plan.loads.len() as f64 * BURST_BYTES * step)?;
-    if fit.worst_residual > FIT_WITHIN {
-        let off = fit.worst_residual * 100.0;
-        draft.note(format!("load under {}: bandwidth departs from its pacing by up to {off:.1} %", plan.mix.name()));
+    let fit = stats::fit_bursts(&points, plan.loads.len() as f64 * BURST_BYTES * step);
+    let spins = columns.iter().flat_map(|column| &case.selections[column.point].blocks).map(|block| block.core_hz);
+    let spins: Vec<f64> = spins.filter(|hz| hz.is_finite() && *hz > 0.0).collect();
+    let fit = fit.map(|fit| BurstFit {
+        f: fit.clock_hz,
+        t0: fit.burst_cycles,
+        residual: fit.worst_residual,
+        spin_hz: stats::median(&spins),
+    });
+    match fit.map_or_else(|| Err("fewer than three delays paced the load".to_owned()), judged) {
+        Ok((fit, note)) => {
+            note.into_iter().for_each(|note| draft.note(format!("load under {}: {note}", plan.mix.name())));
+            Some(fit)
+        }
+        Err(why) => {
+            let remedy = "ask for long delays (--delays mlc), on a quieter machine";
+            draft.miss(gap("burst_fit", &curve_labels(case, columns, at), Reason::NotApplicable, why, remedy));
+            None
+        }
     }
-    Some(BurstFit { f: fit.clock_hz, t0: fit.burst_cycles, residual: fit.worst_residual })
+}
+
+/// Does the formula describe the load? If so, what speaks against its clock; else why not.
+fn judged(fit: BurstFit) -> Result<(BurstFit, Option<String>), String> {
+    if fit.residual > FIT_WITHIN {
+        return Err(format!("bandwidth departs from its pacing by up to {:.1} %", fit.residual * 100.0));
+    }
+    // Less by more than the fit's own error would be a burst that takes no time.
+    if fit.t0 < -FIT_WITHIN * stats::burst::LONG_DELAY {
+        return Err(format!("a burst would take {:.0} cycles, less than none", fit.t0));
+    }
+    let off = fit.spin_hz.map(|spin| (spin, fit.f / spin - 1.0)).filter(|(_, off)| off.abs() > CLOCK_WITHIN);
+    let note = off.map(|(spin, _)| {
+        let (f, spin) = (fit.f / 1e9, spin / 1e9);
+        format!("the burst fit's clock of {f:.2} GHz is not that of the spin, {spin:.2} GHz: the loads ran at another one")
+    });
+    Ok((fit, note))
 }

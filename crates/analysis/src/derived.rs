@@ -2,9 +2,9 @@
 
 use crate::draft::{Draft, Labels};
 use crate::figures::{Case, Figure, assemble};
-use crate::jobs;
 use crate::labels::set;
 use crate::rounds::{self, Series};
+use crate::{absent, jobs};
 use memgauge_model::{Measure, Mix, Pages};
 use memgauge_stats::lines_in_flight;
 use std::cmp::Reverse;
@@ -14,6 +14,7 @@ pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
     in_flight(case, figures, draft);
     numa_penalty(case, figures, draft);
     tlb_cost(case, figures, draft);
+    absent::differences(case, draft);
 }
 
 /// Idle latency × the bandwidth of one reading thread: cache lines under way, prefetched ones included.
@@ -53,7 +54,8 @@ fn numa_penalty(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
         let alike = |figure: &Figure| {
             let of = |figure: &Figure| {
                 let mut labels = draft.metrics[figure.metric].labels.clone();
-                labels.remove("to");
+                // Buffers follow the caches in front of their memory.
+                ["to", "bytes"].iter().for_each(|label| drop(labels.remove(*label)));
                 labels
             };
             of(figure) == of(remote)

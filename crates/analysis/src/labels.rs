@@ -39,11 +39,11 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             set(&mut labels, "from", from);
             set(&mut labels, "to", to);
             if let Some(chaser) = chaser {
-                set(&mut labels, "order", chaser.order.word());
-                set(&mut labels, "pages", chaser.arena.pages.word());
+                chase(&mut labels, chaser);
             }
         }
         Measure::MatrixBandwidth { from, to, mix } => {
+            bandwidth(&mut labels, streams.as_ref());
             set(&mut labels, "from", from);
             set(&mut labels, "to", to);
             set(&mut labels, "mix", mix.name());
@@ -68,10 +68,19 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
     labels
 }
 
-/// Labels that all points of a loaded curve share.
-pub(crate) fn of_curve(plan: &Plan, curve: usize) -> Labels {
+/// Labels that all points of a loaded curve share: who loads with what, and how the observer walks which memory.
+pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
     let mut labels = Labels::new();
-    if let Some(curve) = plan.curves.get(curve) {
+    let point = plan.points.iter().find(|point| matches!(point.measure, Measure::Loaded { curve, .. } if curve == at));
+    if let Some(chaser) = point.and_then(|point| jobs::chaser(plan, point)) {
+        chase(&mut labels, chaser);
+    }
+    if let Some(streams) = point.and_then(|point| jobs::streams(plan, point)) {
+        set(&mut labels, "isa", streams.isa.word());
+        // The observer's buffer is `bytes`; each stream of each load has its own size.
+        set(&mut labels, "load_bytes", streams.bytes());
+    }
+    if let Some(curve) = plan.curves.get(at) {
         set(&mut labels, "mix", curve.mix.name());
         set(&mut labels, "cpu", curve.observer);
         set(&mut labels, "node", curve.node);
@@ -107,12 +116,16 @@ fn idle(labels: &mut Labels, chaser: Option<Chaser<'_>>, node: u32, keepalive: b
     set(labels, "node", node);
     set(labels, "keepalive", if keepalive { "yes" } else { "no" });
     if let Some(chaser) = chaser {
-        set(labels, "cpu", chaser.cpu);
-        set(labels, "order", chaser.order.word());
-        set(labels, "stride", chaser.stride);
-        set(labels, "pages", chaser.arena.pages.word());
-        set(labels, "bytes", chaser.bytes);
+        chase(labels, chaser);
     }
+}
+
+fn chase(labels: &mut Labels, chaser: Chaser<'_>) {
+    set(labels, "cpu", chaser.cpu);
+    set(labels, "order", chaser.order.word());
+    set(labels, "stride", chaser.stride);
+    set(labels, "pages", chaser.arena.pages.word());
+    set(labels, "bytes", chaser.bytes);
 }
 
 fn bandwidth(labels: &mut Labels, streams: Option<&Streams<'_>>) {

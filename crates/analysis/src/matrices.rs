@@ -5,7 +5,7 @@ use memgauge_model::{Machine, Matrix, MetricId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels that differ from cell to cell of one matrix.
-const OF_A_CELL: [&str; 7] = ["from", "to", "home", "class", "threads", "cpus", "scope"];
+const OF_A_CELL: [&str; 9] = ["from", "to", "home", "class", "threads", "cpu", "cpus", "bytes", "scope"];
 
 /// A matrix for each name and each set of other labels, in order of name.
 pub(crate) fn write(machine: &Machine, draft: &Draft) -> Vec<Matrix> {

@@ -130,7 +130,8 @@ pub struct Curve {
     pub points: Vec<CurvePoint>,
     /// What the curve says, where it says it.
     pub shape: Option<CurveShape>,
-    /// f of the fit `B = N·256·f/(d + t0)`, Hz, and t0, core cycles; over the load threads' bandwidth.
+    /// f of the fit `B = N·256·f/(d + t0)`, Hz, and t0, core cycles; over the load threads' bandwidth. None where no such fit
+    /// describes it, for the reason that stands in `unavailable`.
     pub burst_fit: Option<BurstFit>,
 }
 
@@ -173,6 +174,9 @@ pub struct BurstFit {
     pub t0: f64,
     /// Largest relative residual.
     pub residual: f64,
+    /// Core clock by the spins between the windows of the same blocks, Hz: what f is held against. None where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin_hz: Option<f64>,
 }
 
 /// A matrix of figures.

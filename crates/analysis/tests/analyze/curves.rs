@@ -72,7 +72,8 @@ fn a_curve_that_bends_has_a_knee_and_a_safe_maximum() {
     let at = metric(&report, "loaded_bandwidth", &[("delay", "700")]);
     assert_eq!((knee.name.as_str(), knee.value, knee.samples), ("knee_bandwidth", at.value, 6));
     assert_eq!(safe.value, knee.ci95.unwrap()[0]);
-    assert_eq!(knee.labels.keys().collect::<Vec<_>>(), ["cpu", "mix", "node", "threads"]);
+    let labels = ["bytes", "cpu", "isa", "load_bytes", "mix", "node", "order", "pages", "stride", "threads"];
+    assert_eq!(knee.labels.keys().collect::<Vec<_>>(), labels);
     assert!(shape.saturated_from.unwrap() > knee.value);
     assert_eq!(shape.at_factor.iter().map(|(factor, _)| *factor).collect::<Vec<_>>(), [1.2, 1.5, 2.0]);
 }
@@ -84,6 +85,35 @@ fn the_burst_fit_is_of_the_load_threads_alone() {
     // Rounds wobble upwards by 0.25 % in the median.
     assert!((fit.f / 2e9 - 1.0025).abs() < 1e-6, "{fit:?}");
     assert!((fit.t0 - 50.0).abs() < 1e-3 && fit.residual < 1e-9, "{fit:?}");
+}
+
+#[test]
+fn a_load_that_its_delay_does_not_pace_has_no_burst_fit() {
+    let paced = |delay: f64| 256.0 * 2e9 / (delay + 50.0);
+    // Bandwidth that jumps at every second delay; and a burst of −100 cycles.
+    let jumpy = |delay: f64| paced(delay) * if [1300.0, 5000.0].contains(&delay) { 1.2 } else { 1.0 };
+    let early = |delay: f64| 256.0 * 2e9 / (delay - 100.0).max(50.0);
+    for (load, why) in [(&jumpy as &dyn Fn(f64) -> f64, "departs from its pacing"), (&early, "less than none")] {
+        let mut lab = Lab::new();
+        for (point, delay) in lab.curve(&DELAYS).into_iter().zip(DELAYS) {
+            measure(&mut lab, point, 100.0, load(f64::from(delay)));
+        }
+        let report = lab.report();
+        assert!(report.curves[0].burst_fit.is_none());
+        let gap = report.unavailable.iter().find(|gap| gap.name == "burst_fit").unwrap();
+        assert!(gap.detail.contains(why), "{gap:?}");
+    }
+}
+
+#[test]
+fn a_fitted_clock_is_held_against_the_spin() {
+    let mut lab = lab(|_| 100.0, 1e12);
+    let note = |lab: &Lab| lab.report().notes.iter().any(|note| note.contains("2.01 GHz is not that of the spin"));
+    assert!(!note(&lab));
+    let blocks = lab.record.run.points.iter_mut().flat_map(|point| &mut point.rounds);
+    blocks.for_each(|block| block.core_hz = 3e9);
+    assert!(note(&lab));
+    assert_eq!(lab.report().curves[0].burst_fit.unwrap().spin_hz, Some(3e9));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::support::{Lab, bandwidths, latencies, metric};
-use memgauge_model::{Measure, Mix, Order, Pages};
+use memgauge_model::{End, Measure, Mix, Order, Pages, Reason};
 
 #[test]
 fn tlb_cost_is_paired_within_rounds() {
@@ -53,6 +53,35 @@ fn the_numa_penalty_is_remote_less_local_and_may_be_negative() {
     let matrix = report.matrices.iter().find(|matrix| matrix.name == "matrix_latency").unwrap();
     assert_eq!((matrix.rows.as_slice(), matrix.columns.as_slice()), ([0].as_slice(), [0, 1].as_slice()));
     assert_eq!(report.metrics[matrix.cells[0][1].unwrap()].labels.get("to").unwrap(), "1");
+}
+
+#[test]
+fn a_difference_that_has_no_meaning_here_says_why() {
+    let gap = |lab: &Lab, name: &str| {
+        let report = lab.report();
+        let gap = report.unavailable.iter().find(|gap| gap.name == name).map(|gap| (gap.reason, gap.detail.clone()));
+        gap.unwrap_or_else(|| panic!("no gap {name}"))
+    };
+    let mut lab = Lab::new();
+    let base = lab.idle(Pages::Base, Order::FullRandom);
+    lab.measure(base, 6, |_| latencies(&[150.0; 3]));
+    assert_eq!(gap(&lab, "tlb_cost"), (Reason::NotApplicable, "every chase was on base pages".to_owned()));
+    let huge = lab.idle(Pages::Thp, Order::FullRandom);
+    lab.record.run.end = End::Interrupted { signal: "SIGINT".into() };
+    assert_eq!(gap(&lab, "tlb_cost").0, Reason::OutOfTime);
+    lab.measure(huge, 6, |_| latencies(&[140.0; 3]));
+    assert!(lab.report().unavailable.iter().all(|gap| gap.name != "tlb_cost"));
+
+    // Local memory alone; then remote memory that has no local one beside it.
+    for (from, to, detail) in [(0, 0, "only local memory was measured"), (1, 0, "no local memory of node 1 was measured")] {
+        let thread = lab.chaser(to, Pages::Thp, Order::WindowRandom);
+        let point = lab.point(Measure::MatrixLatency { from, to }, vec![thread]);
+        lab.measure(point, 6, |_| latencies(&[100.0; 3]));
+        let (reason, said) = gap(&lab, "numa_penalty");
+        assert_eq!(reason, Reason::NotApplicable);
+        assert!(said.starts_with(detail), "{said}");
+    }
+    assert!(metric(&lab.report(), "matrix_latency", &[("stride", "128"), ("bytes", "536870912"), ("cpu", "0")]).value > 0.0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use memgauge_model::{Metric, MetricId, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of figures for people; others stand as they are in the document.
-const TITLES: [(&str, &str); 17] = [
+const TITLES: [(&str, &str); 18] = [
     ("idle_latency", "Idle latency"),
     ("access_latency", "Single accesses"),
     ("peak_bandwidth", "Peak bandwidth"),
@@ -23,13 +23,14 @@ const TITLES: [(&str, &str); 17] = [
     ("lines_in_flight", "Lines in flight"),
     ("knee_bandwidth", "Knee"),
     ("safe_bandwidth", "Safe maximum"),
+    ("burst_fit", "Burst fit"),
     ("clock_hz", "Clock"),
     ("clock_quantum", "Clock quantum"),
     ("clock_cost", "Clock cost"),
 ];
 
 /// Labels in the order in which people look for them.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "order",
     "mix",
     "pages",
@@ -47,6 +48,7 @@ const ORDER: [&str; 20] = [
     "isa",
     "stride",
     "bytes",
+    "load_bytes",
     "delay",
     "keepalive",
     "class",
@@ -63,7 +65,7 @@ pub fn label(page: &Page, label: &str, value: &str) -> String {
         ("pages", "base") => format!("{} pages", units::bytes(page.report.machine.memory.page_bytes)),
         ("pages", "thp") => "THP".to_owned(),
         ("pages", size) => format!("{} pages", clean(&size.to_uppercase())),
-        ("bytes" | "stride", count) => count.parse().map_or_else(|_| clean(count), units::bytes),
+        ("bytes" | "load_bytes" | "stride", count) => count.parse().map_or_else(|_| clean(count), units::bytes),
         (_, value) => clean(value),
     }
 }
@@ -188,6 +190,7 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
     match key {
         "order" | "pages" | "mix" | "scope" | "kind" | "method" => text,
         "bytes" => format!("{text} buffer"),
+        "load_bytes" => format!("{text} a load stream"),
         "stride" => format!("{text} stride"),
         "percentile" if text == "max" => "slowest".to_owned(),
         "percentile" => format!("p{text}"),

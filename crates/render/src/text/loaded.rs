@@ -6,6 +6,7 @@ use crate::figure::{figure, number, spread, value};
 use crate::style::paint;
 use crate::table::{Cell, Table};
 use memgauge_model::{Curve, CurveShape, Metric, MetricId};
+use std::collections::BTreeSet;
 
 pub fn section(page: &mut Page) {
     for curve in &page.report.curves {
@@ -43,7 +44,8 @@ fn said(page: &mut Page, curve: &Curve) {
     page.labelled("Latency", &at.collect::<Vec<_>>().join(" · "));
     if let Some(fit) = &curve.burst_fit {
         let (f, t0, off) = (number(fit.f / 1e9), number(fit.t0), number(fit.residual * 100.0));
-        page.labelled("Burst fit", &format!("f {f} GHz, t0 {t0} cycles, largest residual {off} %"));
+        let spin = fit.spin_hz.map_or_else(String::new, |hz| format!(" (the spin says {})", number(hz / 1e9)));
+        page.labelled("Burst fit", &format!("f {f} GHz{spin}, t0 {t0} cycles, largest residual {off} %"));
     }
 }
 
@@ -96,7 +98,8 @@ fn points(page: &mut Page, curve: &Curve) -> Table {
         row.extend(counts.map(|count| Cell::right(count.to_string())));
         let mut remarks =
             [latency, bandwidth].into_iter().flatten().flat_map(|metric| metric.remarks.clone()).collect::<Vec<_>>();
-        remarks.dedup();
+        let mut seen = BTreeSet::new();
+        remarks.retain(|remark| seen.insert(remark.clone()));
         row.push(Cell::left(crate::style::clean(&remarks.join("; "))));
         table.row(row);
     }
