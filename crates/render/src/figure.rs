@@ -2,6 +2,9 @@
 
 use memgauge_model::Metric;
 
+/// A share of the typical value that the undisturbed one must differ by to be worth the room.
+const DIFFERS: f64 = 0.02;
+
 /// A metric's unit for people, and how many of the document's unit make one.
 pub fn unit(unit: &str) -> (&str, f64) {
     match unit {
@@ -19,6 +22,13 @@ pub fn number(value: f64) -> String {
 /// `137.4 ns ±0.6`; `137.4 ns (137.0…138.2)` where there is no interval.
 pub fn figure(metric: &Metric) -> String {
     format!("{} {} {}", value(metric), unit(&metric.unit).0, spread(metric))
+}
+
+/// `131.2 ns`: the value on a machine that its host leaves alone, where it is another one than the typical.
+pub fn undisturbed(metric: &Metric) -> Option<String> {
+    let differs = |value: &f64| (value - metric.value).abs() > DIFFERS * metric.value.abs();
+    let value = metric.undisturbed.filter(differs)?;
+    Some(format!("{} {}", scaled(metric, value), unit(&metric.unit).0))
 }
 
 /// The bare value in the unit for people; a heading must name the unit.
@@ -86,6 +96,9 @@ mod tests {
         assert_eq!(figure(&latency), "137.4 ns (137.0…138.2)");
         latency.range = None;
         assert_eq!(figure(&latency), "137.4 ns (no interval)");
+        assert_eq!(undisturbed(&latency), None, "0.5 % off is the same");
+        latency.undisturbed = Some(131.24);
+        assert_eq!(undisturbed(&latency).unwrap(), "131.2 ns");
         let mut bandwidth = metric("loaded_bandwidth", "B/s", 6.24e7, &[]);
         bandwidth.ci95 = Some([6.22e7, 6.25e7]);
         assert_eq!(figure(&bandwidth), "0.062 GB/s ±<0.001");

@@ -45,6 +45,12 @@ pub fn paint(style: Ansi, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
 }
 
+/// Columns that a painted text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    let escapes = text.split('\u{1b}').skip(1).filter_map(|rest| rest.find('m')).map(|end| end + 2).sum::<usize>();
+    text.chars().count() - escapes
+}
+
 /// Text from files and command lines, made harmless to terminals and to line-based readers.
 pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()

@@ -12,12 +12,21 @@ pub fn section(page: &mut Page) {
     for curve in &page.report.curves {
         page.gap();
         let place = format!("{} · observer CPU {} · memory of node {}", loads(curve), curve.cpu, curve.node);
+        let place = [place, walk(page, curve)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
         page.labelled("Under load", &paint(page.style.dim, &place));
         let points = points(page, curve);
         page.table(&points);
         said(page, curve);
     }
     figures::placement(page, "loaded_latency");
+}
+
+/// How the observer goes through its memory.
+fn walk(page: &Page, curve: &Curve) -> String {
+    let first = curve.points.iter().find_map(|point| page.report.metrics.get(point.latency?));
+    let mut labels = first.map(|metric| metric.labels.clone()).unwrap_or_default();
+    labels.retain(|key, _| ["order", "stride", "pages"].contains(&key.as_str()));
+    figures::conditions(page, &labels)
 }
 
 /// What the curve says, a line each.

@@ -56,10 +56,12 @@ mod tests {
         insta::assert_snapshot!(plain(&sample::all()), @r"
         memgauge 0.1.0 · AMD EPYC (2 CPUs, 1 node, KVM guest) · 24 GiB · THP madvise · prefetcher state unknown
         Idle latency     137.4 ns ±1.4  window-random, THP, CPU 0 → node 0
-                         full-random THP: 156.7 ns ±1.6 · full-random 4 KiB pages: 168.0 ns (163.0…171.0) · TLB cost 11.3 ns ±0.1
+                         full-random THP: 156.7 ns ±1.6 · full-random 4 KiB pages: 168.0 ns (163.0…171.0)
+                         TLB cost 11.3 ns ±0.1
         Peak bandwidth   84.1 GB/s ±0.8 read · 86.3 GB/s ±0.9 write-nt · 77.0 GB/s ±0.8 copy-nt  2 threads, class far
                          44.0 GB/s ±0.4 read · 45.0 GB/s ±0.5 write-nt · 40.0 GB/s ±0.4 copy-nt  1 thread
-        Under load       137.0 ns, flat to 30.0 GB/s · not saturated: reached 43.0 GB/s at 1.39 × idle  ▁▁▂▄  read by 1 load thread
+        Under load       137.0 ns, flat to 30.0 GB/s · not saturated: reached 43.0 GB/s at 1.39 × idle
+                         ▁▁▂▄  read by 1 load thread
 
         Latency matrix   window-random
           ns              memory of node 0        memory of node 2
@@ -80,7 +82,8 @@ mod tests {
         insta::assert_snapshot!(plain(&sample::idle()), @r"
         memgauge 0.1.0 · AMD EPYC (2 CPUs, 1 node, KVM guest) · 24 GiB · THP madvise · prefetcher state unknown
         Idle latency     137.4 ns ±1.4  window-random, THP, CPU 0 → node 0
-                         full-random THP: 156.7 ns ±1.6 · full-random 4 KiB pages: 168.0 ns (163.0…171.0) · TLB cost 11.3 ns ±0.1
+                         full-random THP: 156.7 ns ±1.6 · full-random 4 KiB pages: 168.0 ns (163.0…171.0)
+                         TLB cost 11.3 ns ±0.1
         Memory           4096 of 4096 pages on node 0, thp, by move_pages
 
         Idle latency     CPU 0 · node 0 · 128 B stride · kept awake
@@ -183,6 +186,36 @@ mod tests {
         let text = plain(&report);
         assert!(text.contains("Single accesses (2 figures, the first: full-random): the clock steps by 20 ns"), "{text}");
         assert!(text.contains("2 figures not to be had"), "{text}");
+    }
+
+    #[test]
+    fn undisturbed_values_are_told_where_they_differ_and_lines_stay_narrow() {
+        let mut report = sample::all();
+        for metric in &mut report.metrics {
+            metric.undisturbed = Some(metric.value * 0.9);
+        }
+        let text = plain(&report);
+        for line in [
+            "\n                 undisturbed 123.7 ns · full-random THP",
+            "\n                 undisturbed 75.7 GB/s read · 77.7 GB/s write-nt",
+            "\n                 undisturbed 19.8 ns hitm",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        let figures = text.lines().take_while(|line| !line.starts_with("Verdict"));
+        assert!(figures.map(|line| line.chars().count()).all(|width| width <= 120), "{text}");
+        assert!(!plain(&sample::all()).contains("undisturbed "), "the same value twice tells nothing");
+    }
+
+    #[test]
+    fn remarks_of_a_loaded_point_stand_once() {
+        let mut report = sample::all();
+        report.plan.request.what = What::Loaded;
+        for metric in report.metrics.iter_mut().filter(|metric| metric.name.starts_with("loaded_")) {
+            metric.remarks = vec!["not settled".into(), "asked thp, got base".into()];
+        }
+        let text = plain(&report);
+        assert_eq!(text.matches("asked thp, got base").count(), report.curves[0].points.len(), "{text}");
     }
 
     #[test]

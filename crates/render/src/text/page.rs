@@ -1,12 +1,15 @@
 //! What the sections write on: labelled lines, tables, the margin that marks a result which is not complete.
 
-use crate::style::{Style, clean, paint};
+use crate::style::{Style, clean, paint, width};
 use crate::table::Table;
 use memgauge_model::{Avail, Machine, Metric, MetricId, Report, State, units};
 use std::collections::BTreeSet;
 
 /// Width of the label column.
 const LABEL: usize = 17;
+/// Width that lines of figures keep to, the margin included.
+const WIDTH: usize = 120;
+const SEPARATOR: &str = " · ";
 
 /// A page in the making.
 pub struct Page<'a> {
@@ -48,6 +51,21 @@ impl<'a> Page<'a> {
     pub fn labelled(&mut self, label: &str, text: &str) {
         let space = " ".repeat(LABEL.saturating_sub(label.chars().count()).max(1));
         self.line(&format!("{}{space}{text}", paint(self.style.heading, label)));
+    }
+
+    /// Parts beside a label, as many a line as the page is wide; none is cut.
+    pub fn parts(&mut self, label: &str, parts: &[String]) {
+        let room = WIDTH - LABEL - self.margin.len() - SEPARATOR.chars().count();
+        let mut lines: Vec<String> = Vec::new();
+        for part in parts {
+            match lines.last_mut().filter(|line| width(line) + width(part) <= room) {
+                Some(line) => *line += &format!("{SEPARATOR}{part}"),
+                None => lines.push(part.clone()),
+            }
+        }
+        for (place, line) in lines.iter().enumerate() {
+            self.labelled(if place == 0 { label } else { "" }, line);
+        }
     }
 
     /// A table.

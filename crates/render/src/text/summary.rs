@@ -5,7 +5,7 @@ use super::loaded;
 use super::matrix;
 use super::page::Page;
 use super::{idle, page};
-use crate::figure::{figure, number, spread, unit, value};
+use crate::figure::{figure, number, spread, undisturbed, unit, value};
 use crate::style::paint;
 use memgauge_model::{Metric, MetricId};
 
@@ -30,7 +30,7 @@ pub fn idle(page: &mut Page) {
         let same = |key: &str| metric.labels.get(key) == headline.labels.get(key);
         !std::ptr::eq(*metric, headline) && same("keepalive") && same("cpu") && same("node") && same("bytes")
     });
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = undisturbed(headline).map(|value| format!("undisturbed {value}")).into_iter().collect();
     for (id, metric) in twins.collect::<Vec<_>>() {
         page.show(id);
         let told = |key: &str| metric.labels.get(key).map(|value| label(page, key, value)).unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn idle(page: &mut Page) {
     if let Some(cost) = page.find("tlb_cost", &[("order", "full-random")]).or_else(|| page.find("tlb_cost", &[])) {
         parts.push(format!("TLB cost {}", figure(cost)));
     }
-    wrapped(page, &parts);
+    page.parts("", &parts);
 }
 
 /// Peak bandwidth at the most threads, then at one.
@@ -56,16 +56,30 @@ pub fn peak(page: &mut Page) {
         of_count.sort_by_key(|(_, metric)| metric.labels.get("mix").is_none_or(|mix| mix != "read"));
         let Some((_, first)) = of_count.first().copied() else { continue };
         let class = first.labels.get("class").map(|class| format!(", class {class}")).unwrap_or_default();
-        let text = mixes(page, &of_count);
+        let mut parts = mixes(page, &of_count);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let conditions = format!("{}{class}", page::count(count, "thread"));
-        let text = format!("{text}  {}", paint(page.style.dim, &crate::style::clean(&conditions)));
-        page.labelled(if place == 0 { "Peak bandwidth" } else { "" }, &text);
+        if let Some(last) = parts.last_mut() {
+            *last += &format!("  {}", paint(page.style.dim, &crate::style::clean(&conditions)));
+        }
+        page.parts(if place == 0 { "Peak bandwidth" } else { "" }, &parts);
+        quiet(page, &of_count, "mix");
+    }
+}
+
+/// Undisturbed values of figures on the lines above, where they differ.
+fn quiet(page: &mut Page, metrics: &[(MetricId, &Metric)], label: &str) {
+    let part =
+        |metric: &Metric| Some(format!("{} {}", undisturbed(metric)?, metric.labels.get(label).map_or("", String::as_str)));
+    let mut parts: Vec<String> = metrics.iter().filter_map(|(_, metric)| part(metric)).collect();
+    if let Some(first) = parts.first_mut() {
+        *first = format!("undisturbed {first}");
+        page.parts("", &parts);
     }
 }
 
 /// `84.1 GB/s ±0.6 read · 86.3 ±0.5 write-nt`: the unit once, at the first.
-fn mixes(page: &mut Page, metrics: &[(MetricId, &Metric)]) -> String {
+fn mixes(page: &mut Page, metrics: &[(MetricId, &Metric)]) -> Vec<String> {
     let mut parts = Vec::new();
     for (id, metric) in metrics {
         page.show(*id);
@@ -73,28 +87,26 @@ fn mixes(page: &mut Page, metrics: &[(MetricId, &Metric)]) -> String {
         let value = paint(page.style.figure, &format!("{} {}", value(metric), unit(&metric.unit).0));
         parts.push(format!("{value} {} {mix}", spread(metric)));
     }
-    parts.join(" · ")
+    parts
 }
 
 /// Each loaded curve in a line.
 fn under_load(page: &mut Page) {
     for (place, curve) in page.report.curves.iter().enumerate() {
         let drawn = loaded::sparkline(page, curve);
-        let text = match &curve.shape {
-            None => "too few points to say more".to_owned(),
+        let mut parts = match &curve.shape {
+            None => vec!["too few points to say more".to_owned()],
             Some(shape) => {
-                let flat = format!("{} ns, flat to {} GB/s", number(shape.idle_ns), number(shape.flat_to / 1e9));
+                let mut parts = vec![format!("{} ns, flat to {} GB/s", number(shape.idle_ns), number(shape.flat_to / 1e9))];
                 let knee = shape.knee.and_then(|id| page.show(id));
                 let safe = shape.safe.and_then(|id| page.show(id));
-                match (knee, safe) {
-                    (Some(knee), Some(safe)) => format!("{flat} · knee {} · safe to {}", figure(knee), figure(safe)),
-                    (Some(knee), None) => format!("{flat} · knee {}", figure(knee)),
-                    (None, _) => format!("{flat} · {}", loaded::not_saturated(shape)),
-                }
+                parts.push(knee.map_or_else(|| loaded::not_saturated(shape), |knee| format!("knee {}", figure(knee))));
+                parts.extend(knee.and(safe).map(|safe| format!("safe to {}", figure(safe))));
+                parts
             }
         };
-        let text = format!("{text}  {drawn}  {}", paint(page.style.dim, &loaded::loads(curve)));
-        page.labelled(if place == 0 { "Under load" } else { "" }, &text);
+        parts.push(format!("{drawn}  {}", paint(page.style.dim, &loaded::loads(curve))));
+        page.parts(if place == 0 { "Under load" } else { "" }, &parts);
     }
 }
 
@@ -128,7 +140,9 @@ pub fn c2c(page: &mut Page) {
     pairs.dedup();
     for (place, (scope, from, to)) in pairs.iter().take(MOST).enumerate() {
         let mut parts = Vec::new();
-        for (id, metric) in metrics.iter().filter(|(_, metric)| pair(metric) == (scope.clone(), from.clone(), to.clone())) {
+        let of_pair = |(_, metric): &&(MetricId, &Metric)| pair(metric) == (scope.clone(), from.clone(), to.clone());
+        let of_pair: Vec<(MetricId, &Metric)> = metrics.iter().filter(of_pair).copied().collect();
+        for (id, metric) in &of_pair {
             page.show(*id);
             let told = |key: &str| metric.labels.get(key).map_or("", String::as_str);
             let kind = match told("kind") {
@@ -137,17 +151,13 @@ pub fn c2c(page: &mut Page) {
             };
             parts.push(format!("{} {kind} ({})", paint(page.style.figure, &figure(metric)), told("method")));
         }
-        let text = format!("{scope} {from} → {scope} {to}: {}", parts.join(" · "));
-        page.labelled(if place == 0 { "Core to core" } else { "" }, &text);
+        if let Some(first) = parts.first_mut() {
+            *first = format!("{scope} {from} → {scope} {to}: {first}");
+        }
+        page.parts(if place == 0 { "Core to core" } else { "" }, &parts);
+        quiet(page, &of_pair, "kind");
     }
     if pairs.len() > MOST {
         page.labelled("", &format!("and {} more pairs: memgauge c2c", pairs.len() - MOST));
-    }
-}
-
-/// Parts on continuation lines of at most three.
-fn wrapped(page: &mut Page, parts: &[String]) {
-    for parts in parts.chunks(3) {
-        page.labelled("", &parts.join(" · "));
     }
 }
