@@ -308,6 +308,24 @@ fn without_meminfo_the_nodes_are_summed() {
 }
 
 #[test]
+fn resctrl_is_told_by_the_group_of_this_process() {
+    let tree = support::two_sockets();
+    let text = |tree: &Tree| tree.read().limits.resctrl;
+    assert!(text(&tree).known().is_none(), "not mounted");
+    tree.file("proc/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime 0 0\n");
+    tree.file("sys/fs/resctrl/schemata", "    MB:0=100;1=100\n    L3:0=fff;1=fff\n");
+    tree.file("sys/fs/resctrl/small/schemata", "L3:0=00f\n");
+    for (groups, told) in
+        [("res:/\nmon:\n", "default group: MB:0=100;1=100; L3:0=fff;1=fff"), ("res:small\nmon:m\n", "small: L3:0=00f")]
+    {
+        tree.file("proc/self/cpu_resctrl_groups", groups);
+        assert_eq!(text(&tree).known().map(String::as_str), Some(told));
+    }
+    tree.file("proc/self/cpu_resctrl_groups", "res:../../etc\n");
+    assert!(text(&tree).known().is_none(), "no way out of the mount");
+}
+
+#[test]
 fn counters_of_a_tree() {
     let tree = support::with_cxl();
     tree.file("proc/self/stat", "7 (a) b) R 1 7 7 0 -1 4194304 100 0 12 0 3 4 0 0 20 0 1 0 5 6 7\n");

@@ -89,6 +89,14 @@ fn choose_clock(clocksource: Option<&str>) -> Clock {
     Clock::cntvct().or_else(tsc).unwrap_or_else(|| Clock::from_fn(sys::clock::monotonic_raw_ns, 1e9))
 }
 
+/// The clock as the record names it.
+fn source_name(clock: &Clock) -> &'static str {
+    match clock.name() {
+        "function" => "monotonic_raw",
+        counter => counter,
+    }
+}
+
 impl Backend for Hardware {
     fn now_ns(&self) -> u64 {
         self.elapsed()
@@ -118,7 +126,7 @@ impl Backend for Hardware {
                 });
                 let fastest = spins.fold(f64::INFINITY, f64::min);
                 Ok(ClockFacts {
-                    source: clock.name().to_owned(),
+                    source: source_name(clock).to_owned(),
                     hz,
                     hz_after: hz,
                     quantum_ns: ns(clock.quantum_ticks()),
@@ -165,5 +173,23 @@ impl Backend for Hardware {
         done?;
         let differ = arenas::differing(&before);
         Ok(PhaseOutcome { before, after, events: events.into_iter().chain(differ).collect(), spent_ns: spent.into_map() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tsc_is_taken_only_where_the_kernel_trusts_it() {
+        let chosen = |source| source_name(&choose_clock(source));
+        let other = if cfg!(target_arch = "aarch64") { "cntvct" } else { "monotonic_raw" };
+        for source in ["hpet", "acpi_pm", "refined-jiffies", ""] {
+            assert_eq!(chosen(Some(source)), other, "{source}");
+        }
+        let invariant = cfg!(target_arch = "x86_64") && memgauge_kernels::clock::invariant_tsc();
+        for source in [None, Some("tsc"), Some("kvm-clock"), Some("xen")] {
+            assert_eq!(chosen(source), if invariant { "tsc" } else { other }, "{source:?}");
+        }
     }
 }
