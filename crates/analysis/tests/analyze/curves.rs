@@ -108,7 +108,7 @@ fn a_load_that_its_delay_does_not_pace_has_no_burst_fit() {
 #[test]
 fn a_fitted_clock_is_held_against_the_spin() {
     let mut lab = lab(|_| 100.0, 1e12);
-    let note = |lab: &Lab| lab.report().notes.iter().any(|note| note.contains("2.01 GHz is not that of the spin"));
+    let note = |lab: &Lab| lab.report().notes.iter().any(|note| note.contains("is not that of the spin, 3.00 GHz"));
     assert!(!note(&lab));
     let blocks = lab.record.run.points.iter_mut().flat_map(|point| &mut point.rounds);
     blocks.for_each(|block| block.core_hz = 3e9);

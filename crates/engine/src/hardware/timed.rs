@@ -9,7 +9,7 @@ use super::watch::watched;
 use crate::backend::{Failure, Task};
 use memgauge_kernels::chase::{Order, RingId, Rings};
 use memgauge_kernels::{Clock, Rng, spin};
-use memgauge_model::{AccessHistogram, Block, Job};
+use memgauge_model::{AccessHistogram, Block, Job, Window};
 use memgauge_stats::Histogram;
 use memgauge_sys as sys;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,10 +33,13 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
     let Content::Chase { rings, ids, places } = take(&mut free, *arena)? else { return Err(wrong()) };
     let (Some(id), Some(place)) = (ids.get(*ring), places.get_mut(*ring)) else { return Err(wrong()) };
     let (clock, hz) = hardware.clock_and_hz();
-    let budget = ns_to_ticks(task.time_ns, hz);
+    let rule = &task.plan.windows;
+    let windows = (task.time_ns / rule.min_ns.max(1)).max(1);
+    let limits =
+        Limits { budget: ns_to_ticks(task.time_ns / windows, hz), gap: ns_to_ticks(rule.limits.gap_ns, hz), stop: hardware.stop };
     let over = AtomicBool::new(false);
-    let (mut histogram, mut near) = (Box::new(Histogram::new()), Near([0; NEAR]));
-    let (cost, window) = std::thread::scope(|scope| {
+    let mut near = Near([0; NEAR]);
+    let (cost, seen) = std::thread::scope(|scope| {
         for keeper in threads.iter().skip(1) {
             let over = &over;
             let kept = threads_of::spawn(scope, move || {
@@ -48,22 +51,63 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
             });
             kept?;
         }
-        let (rings, histogram, near) = (&*rings, &mut histogram, &mut near.0);
+        let (rings, near, limits) = (&*rings, &mut near.0, &limits);
         let worker = threads_of::spawn(scope, move || {
             sys::cpu::pin_to(threads[0].cpu)?;
             let cost = cost_of_timing(clock, near)?;
-            let work = || record(clock, rings, *id, place, budget, histogram, hardware.stop);
-            let ((), window) = watched(clock, hz, threads[0].cpu, work);
-            Ok((cost, window))
+            let mut seen = Seen::default();
+            for _ in 0..windows {
+                seen.one.clear();
+                let work = || record(clock, rings, *id, place, limits, &mut seen.one);
+                let (gap, mut window) = watched(clock, hz, threads[0].cpu, work);
+                window.signs.gap_ns = ticks_to_ns(gap, hz);
+                let quiet = window.undisturbed(&rule.limits);
+                seen.take(window, quiet);
+                if hardware.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+            Ok((cost, seen))
         });
         let cost = worker?.join().unwrap_or_else(|_| Err(Failure::Fatal("the timing thread ended".into())));
         over.store(true, Ordering::Relaxed);
         cost
     })?;
+    // Where every window was disturbed their accesses are all that there is; the windows say so.
+    let histogram = if seen.quiet.count() > 0 { &seen.quiet } else { &seen.all };
     if histogram.count() == 0 {
         return Err(hardware.nothing_came("no access was timed"));
     }
-    Ok(Block { settled: true, access: Some(summary(&histogram, cost, hz)), windows: vec![window], ..Block::default() })
+    Ok(Block { settled: true, access: Some(summary(histogram, cost, hz)), windows: seen.windows, ..Block::default() })
+}
+
+/// Accesses by window: a percentile is of undisturbed ones only.
+#[derive(Default)]
+struct Seen {
+    one: Histogram,
+    quiet: Histogram,
+    all: Histogram,
+    windows: Vec<Window>,
+}
+
+impl Seen {
+    /// Takes in the window that was just closed.
+    fn take(&mut self, window: Window, quiet: bool) {
+        self.all.merge(&self.one);
+        if quiet {
+            self.quiet.merge(&self.one);
+        }
+        self.windows.push(window);
+    }
+}
+
+/// What ends a window, and what was no access in it.
+struct Limits<'a> {
+    /// Its length, ticks.
+    budget: u64,
+    /// An access of more ticks stood still.
+    gap: u64,
+    stop: &'a AtomicBool,
 }
 
 /// Median ticks of a timed access that hits L1. What an access costs there is part of it, and is left in: what is
@@ -79,16 +123,22 @@ fn cost_of_timing(clock: &Clock, near: &mut [u8]) -> Result<u64, Failure> {
     Ok(u64::from(ticks[BATCH / 2]))
 }
 
-fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, budget: u64, to: &mut Histogram, stop: &AtomicBool) {
+/// Times accesses for one window; returns the ticks of those that stood still.
+fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, limits: &Limits<'_>, to: &mut Histogram) -> u64 {
     let begin = clock.start();
     let mut ticks = [0; BATCH];
-    while !stop.load(Ordering::Relaxed) {
+    let mut stood_still = 0;
+    while !limits.stop.load(Ordering::Relaxed) {
         *place = rings.timed(id, *place, clock, &mut ticks);
-        ticks.iter().for_each(|ticks| to.record(u64::from(*ticks)));
-        if clock.stop().wrapping_sub(begin) >= budget {
+        for ticks in ticks.map(u64::from) {
+            to.record(ticks);
+            stood_still += if ticks > limits.gap { ticks } else { 0 };
+        }
+        if clock.stop().wrapping_sub(begin) >= limits.budget {
             break;
         }
     }
+    stood_still
 }
 
 fn summary(histogram: &Histogram, cost: u64, hz: f64) -> AccessHistogram {
