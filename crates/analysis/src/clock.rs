@@ -4,9 +4,6 @@ use crate::draft::{Draft, Labels, gap};
 use crate::labels::set;
 use memgauge_model::{ClockFacts, Metric, Reason};
 
-/// Drift between start and end that is worth a line, as a fraction.
-const DRIFT: f64 = 0.001;
-
 /// Writes frequency, step and cost.
 pub(crate) fn write(clock: &ClockFacts, draft: &mut Draft) {
     let mut labels = Labels::new();
@@ -17,10 +14,6 @@ pub(crate) fn write(clock: &ClockFacts, draft: &mut Draft) {
     figure("clock_hz", "Hz", clock.hz, ends, reason, &labels, draft);
     figure("clock_quantum", "ns", clock.quantum_ns, [clock.quantum_ns; 2], "measured once", &labels, draft);
     figure("clock_cost", "ns", clock.cost_ns, [clock.cost_ns; 2], "measured once", &labels, draft);
-    let drift = (after / clock.hz - 1.0).abs();
-    if usable(clock.hz) && drift > DRIFT {
-        draft.note(format!("the clock drifted by {:.2} % between start and end", drift * 100.0));
-    }
 }
 
 fn figure(name: &str, unit: &str, value: f64, range: [f64; 2], reason: &str, labels: &Labels, draft: &mut Draft) {

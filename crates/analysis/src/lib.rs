@@ -58,6 +58,6 @@ pub fn analyze(record: &Record) -> Report {
         unavailable: draft.missing,
         notes: draft.notes,
     };
-    report.findings = findings::find(&report);
+    report.findings = findings::find(record, &report);
     report
 }

@@ -51,6 +51,8 @@ const fn watched(key: &'static str, what: &'static str, became: &'static str, we
 const TICKS_PER_S: f64 = 100.0;
 /// Steal over the time of all CPUs that is worth a line.
 const STOLEN: f64 = 0.01;
+/// More than intervals can hide.
+pub(crate) const STOLEN_MUCH: f64 = 0.05;
 
 /// Writes all notes but the plan's.
 pub(crate) fn write(case: &Case<'_>, draft: &mut Draft) {
@@ -88,13 +90,18 @@ fn spared(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> bool
 }
 
 fn stolen(record: &Record, draft: &mut Draft) {
-    let key = "stat.steal_ticks";
-    let (Some(before), Some(after)) = (record.before.get(key), record.after.get(key)) else { return };
-    let seconds = after.saturating_sub(*before) as f64 / TICKS_PER_S;
-    let share = seconds / (record.command.seconds * record.machine.online_cpus.len() as f64);
-    if share.is_finite() && share > STOLEN {
+    // Much of it is a finding.
+    if let Some(share) = stolen_share(record).filter(|share| (STOLEN..=STOLEN_MUCH).contains(share)) {
         draft.note(format!("the host took {:.1} % of the CPUs' time (steal)", share * 100.0));
     }
+}
+
+/// Of the online CPUs' time during the run, what the host gave to others.
+pub(crate) fn stolen_share(record: &Record) -> Option<f64> {
+    let ticks = |counters: &BTreeMap<String, u64>| counters.get("stat.steal_ticks").copied();
+    let seconds = ticks(&record.after)?.saturating_sub(ticks(&record.before)?) as f64 / TICKS_PER_S;
+    let share = seconds / (record.command.seconds * record.machine.online_cpus.len() as f64);
+    share.is_finite().then_some(share)
 }
 
 fn events(record: &Record, draft: &mut Draft) {

@@ -6,6 +6,7 @@ mod curves;
 mod derived;
 mod dram;
 mod figures;
+mod findings;
 mod plausible;
 mod properties;
 mod status;
