@@ -116,8 +116,13 @@ impl Log {
 
     /// A chunk that crossed `mark`, and what was asked at its end. Returns whether all windows are closed.
     pub fn cross(&mut self, mark: u64, chunk: (u64, u64, u64), on_cpu: bool, asked: Asked, gap: u64) -> bool {
+        self.units += chunk.2;
+        self.cross_again(mark, chunk, on_cpu, asked, gap)
+    }
+
+    /// The chunk that crossed the mark before, the first one possibly, crossed this one, too: its units are counted already.
+    pub fn cross_again(&mut self, mark: u64, chunk: (u64, u64, u64), on_cpu: bool, asked: Asked, gap: u64) -> bool {
         let (begin, end, units) = chunk;
-        self.units += units;
         let excess = self.excess(end.wrapping_sub(begin));
         #[expect(clippy::cast_precision_loss, reason = "units of a block stay below 2^52")]
         let at_mark = self.units as f64 - after_mark(mark, begin, end, units);
@@ -139,12 +144,6 @@ impl Log {
         self.current.spins[0] = asked.spin;
         self.asked = asked;
         self.parts.len() >= self.wanted
-    }
-
-    /// The chunk that crossed the mark before crossed this one, too.
-    pub fn cross_again(&mut self, mark: u64, chunk: (u64, u64, u64), on_cpu: bool, asked: Asked, gap: u64) -> bool {
-        self.units -= chunk.2;
-        self.cross(mark, chunk, on_cpu, asked, gap)
     }
 
     fn excess(&self, ticks: u64) -> u64 {
@@ -208,6 +207,16 @@ mod tests {
         log.cross_again(300, chunk, true, Asked::default(), 0);
         let units: Vec<f64> = log.parts.iter().map(|part| part.units).collect();
         assert!(units.iter().zip([50.0, 100.0, 100.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-9), "{units:?}");
+    }
+
+    #[test]
+    fn the_first_chunk_may_cross_the_second_mark_too() {
+        let mut log = Log::new(2, 0, 50);
+        let chunk = (50, 250, 200);
+        log.open(100, chunk.0, chunk.1, chunk.2, Asked::default(), 0);
+        log.cross_again(200, chunk, true, Asked::default(), 0);
+        log.cross(300, (250, 300, 50), true, Asked::default(), 0);
+        assert!(log.parts.iter().all(|part| (part.units - 100.0).abs() < 1e-9), "{:?}", log.parts);
     }
 
     #[test]
