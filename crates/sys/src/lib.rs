@@ -1,8 +1,9 @@
 //! Safe wrappers over the few Linux calls that memgauge needs.
 //!
 //! The public interface is safe; every `unsafe` block holds one operation and says why it is sound.
-//! Nothing here changes the machine's state, prints, or exits: refusals come back as typed values,
-//! because in a container or a sandbox being refused is the normal case and has a fallback.
+//! Nothing here prints, exits, or changes the machine's state, but for [`guard`], which puts back what it changed.
+//! Refusals come back as typed values, because in a container or a sandbox being refused is the normal case and has a
+//! fallback.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("memgauge measures Linux machines");
@@ -18,6 +19,7 @@ mod smaps;
 pub mod arena;
 pub mod clock;
 pub mod cpu;
+pub mod guard;
 pub mod limits;
 pub mod lock;
 pub mod mempolicy;

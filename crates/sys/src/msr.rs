@@ -1,10 +1,15 @@
-//! Reading model-specific registers through the `msr` driver. Nothing here writes.
+//! Model-specific registers through the `msr` driver. Who writes holds a [guard](crate::guard).
 
-use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
 
 use crate::errno::Errno;
 
-/// Why a register could not be read.
+/// Why a register could not be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MsrError {
     /// No such device: the driver is not loaded, or there is no such CPU.
@@ -31,6 +36,16 @@ pub enum MsrError {
         /// The kernel's answer.
         errno: Errno,
     },
+    /// The register can be read, but not written: `EPERM` by lockdown or the driver's `allow_writes=off`, `EIO` by the CPU.
+    #[error("CPU {cpu}: MSR {msr:#x} can't be written: {errno}")]
+    ReadOnly {
+        /// The CPU that was asked for.
+        cpu: u32,
+        /// The register.
+        msr: u32,
+        /// The kernel's answer.
+        errno: Errno,
+    },
 }
 
 /// Reads register `msr` of `cpu` from `root/dev/cpu/N/msr`. A hypervisor may answer 0 for a register
@@ -40,12 +55,26 @@ pub enum MsrError {
 ///
 /// An [`MsrError`].
 pub fn read(root: &Path, cpu: u32, msr: u32) -> Result<u64, MsrError> {
-    let path = root.join(format!("dev/cpu/{cpu}/msr"));
-    let file = File::open(path).map_err(|error| open_error(cpu, &error))?;
+    let file = File::open(device(root, cpu)).map_err(|error| open_error(cpu, &error))?;
     let mut value = [0; 8];
     // The register's number is the file's offset.
     file.read_exact_at(&mut value, u64::from(msr)).map_err(|error| MsrError::Refused { cpu, msr, errno: error.into() })?;
     Ok(u64::from_ne_bytes(value))
+}
+
+/// Writes register `msr` of `cpu`. A hypervisor may drop what is written without a word: read it back.
+///
+/// # Errors
+///
+/// An [`MsrError`].
+pub(crate) fn write(root: &Path, cpu: u32, msr: u32, value: u64) -> Result<(), MsrError> {
+    let file = OpenOptions::new().write(true).open(device(root, cpu)).map_err(|error| open_error(cpu, &error))?;
+    let written = file.write_all_at(&value.to_ne_bytes(), u64::from(msr));
+    written.map_err(|error| MsrError::ReadOnly { cpu, msr, errno: error.into() })
+}
+
+fn device(root: &Path, cpu: u32) -> PathBuf {
+    root.join(format!("dev/cpu/{cpu}/msr"))
 }
 
 fn open_error(cpu: u32, error: &io::Error) -> MsrError {
