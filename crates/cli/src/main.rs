@@ -5,6 +5,7 @@ mod args;
 mod environment;
 mod exit;
 mod outputs;
+mod prefetch;
 mod progress;
 mod say;
 mod spine;

@@ -4,10 +4,12 @@ use crate::args::{Call, Command};
 use crate::outputs::{self, Outputs};
 use crate::progress::Line;
 use crate::trouble::{Trouble, signal_code};
-use crate::{environment, exit, say};
+use crate::{environment, exit, prefetch, say};
 use memgauge_engine::Hardware;
 use memgauge_machine::Root;
-use memgauge_model::{Command as Called, End, Event, EventKind, Machine, Plan, Record, Refusal, Report, Run, State, Tool};
+use memgauge_model::{
+    Command as Called, End, Event, EventKind, Machine, Plan, PrefetchState, Record, Refusal, Report, Run, State, Tool,
+};
 use memgauge_render::Format;
 use memgauge_sys::lock::{HostLock, LockOutcome};
 use memgauge_sys::signals;
@@ -22,6 +24,9 @@ const WAIT: Duration = Duration::from_secs(60);
 ///
 /// [`Trouble`] where there is no result.
 pub fn run(call: &Call) -> Result<u8, Trouble> {
+    if call.root.is_none() {
+        prefetch::recover();
+    }
     match call.command {
         Command::Topology => topology(call),
         Command::Measure(_) if call.dry_run => dry_run(call),
@@ -55,12 +60,16 @@ fn measure(call: &Call) -> Result<u8, Trouble> {
         machine = self::machine(call)?;
     }
     let source = machine.platform.clocksource.known().map(String::as_str);
-    let hardware = Hardware::new(source, signals::stop_flag()).map_err(|failure| Trouble::Failed(failure.to_string()))?;
+    let mut hardware = Hardware::new(source, signals::stop_flag()).map_err(|failure| Trouble::Failed(failure.to_string()))?;
     machine.apply_probes(memgauge_engine::probe_siblings(&machine, &hardware));
     if turn.waited || machine.sharing_probes.iter().any(|probe| probe.shared) {
         plan = memgauge_plan::build(&call.request, &machine)?;
     }
-    let record = record(call, machine, plan, hardware, &turn)?;
+    let (guard, prefetchers) = prefetch::take(&plan, !turn.concurrent)?;
+    if let Some(guard) = guard {
+        hardware.hold_prefetchers(guard);
+    }
+    let record = record(call, machine, plan, hardware, prefetchers, &turn)?;
     let report = memgauge_analysis::analyze(&record);
     write(call, &record, &report, &mut outputs)?;
     Ok(code(call, &record.run, &report))
@@ -111,7 +120,14 @@ fn turn(quiet: bool) -> Result<Turn, Trouble> {
     })
 }
 
-fn record(call: &Call, machine: Machine, plan: Plan, mut hardware: Hardware, turn: &Turn) -> Result<Record, Trouble> {
+fn record(
+    call: &Call,
+    machine: Machine,
+    plan: Plan,
+    mut hardware: Hardware,
+    prefetchers: PrefetchState,
+    turn: &Turn,
+) -> Result<Record, Trouble> {
     let root = Root::system();
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
@@ -119,6 +135,10 @@ fn record(call: &Call, machine: Machine, plan: Plan, mut hardware: Hardware, tur
     let mut progress = Line::new(plan.estimate.total_ns(), call.output.quiet);
     let mut run = memgauge_engine::run(&plan, &mut hardware, &mut progress);
     progress.clear();
+    run.prefetch = prefetchers;
+    if let Err(error) = hardware.release_prefetchers() {
+        say::line(&format!("prefetchers: {error}; the next run tries again to put them back"));
+    }
     if turn.concurrent {
         run.concurrent = true;
         run.events.insert(0, Event { at_ns: 0, what: EventKind::Concurrent });

@@ -54,6 +54,7 @@ impl<'a> Schedule<'a> {
             searches: Vec::new(),
             events: Vec::new(),
             spent_ns: Default::default(),
+            prefetch: Default::default(),
             concurrent: false,
         };
         let state = State {

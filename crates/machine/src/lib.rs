@@ -26,6 +26,7 @@ mod root;
 mod smbios;
 mod snapshot;
 
+pub use prefetch::PREFETCH_REGISTERS;
 pub use root::Root;
 pub use snapshot::snapshot;
 

@@ -11,6 +11,7 @@ const DMI: &str = "sys/class/dmi/id";
 
 /// Reads it.
 pub(crate) fn read(files: &Files<'_>, info: &CpuInfo, cpu: &CpuModel, cgroups: &Cgroups, allowed: &CpuList) -> Platform {
+    let prefetch = prefetch::read(files, cpu, allowed);
     Platform {
         host: or_captured(files, files.word("proc/sys/kernel/hostname"), "HostName"),
         kernel: kernel(files),
@@ -22,7 +23,8 @@ pub(crate) fn read(files: &Files<'_>, info: &CpuInfo, cpu: &CpuModel, cgroups: &
         product: product(files),
         bios: joined(files, &["bios_vendor", "bios_version", "bios_date"]),
         clocksource: files.word("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        prefetchers: prefetch::read(files, cpu, allowed),
+        prefetchers: prefetch.state,
+        prefetch_control: prefetch.control,
     }
 }
 

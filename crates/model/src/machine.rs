@@ -3,7 +3,7 @@
 //! The JSON form of [`Machine`] is what `memgauge topology --format json` prints and what a result
 //! document carries under `machine`.
 
-use crate::{Avail, Cpu, CpuList, NodeId};
+use crate::{Avail, Cpu, CpuList, NodeId, PrefetchRegister};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -282,6 +282,8 @@ pub struct Platform {
     pub clocksource: Avail<String>,
     /// Prefetcher state, where an MSR can be read.
     pub prefetchers: Avail<String>,
+    /// Registers that switch prefetchers off, where the CPU has any and they can be read.
+    pub prefetch_control: Avail<Vec<PrefetchRegister>>,
 }
 
 /// Frequency and idle control.

@@ -5,7 +5,7 @@
 //! a machine with many nodes never holds more than one phase's arenas at once. A *round* maps every phase's arenas afresh
 //! and measures every point once, in random order.
 
-use crate::{C2cMethod, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, Request};
+use crate::{C2cMethod, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::points`].
@@ -34,6 +34,8 @@ pub struct Plan {
     pub curves: Vec<CurvePlan>,
     /// Candidates of which only the best is measured again.
     pub searches: Vec<Search>,
+    /// What is done about hardware prefetchers.
+    pub prefetch: PrefetchPlan,
     /// How rounds are counted and when they end.
     pub rounds: RoundRule,
     /// How windows are cut and judged.
@@ -231,6 +233,14 @@ pub enum Job {
         /// What is transferred how.
         kind: C2cKind,
     },
+}
+
+impl Job {
+    /// Is it a chase, of any kind, through memory of this thread alone?
+    #[must_use]
+    pub fn chases(&self) -> bool {
+        matches!(self, Self::Chase { .. } | Self::TimedChase { .. })
+    }
 }
 
 /// A mapping.

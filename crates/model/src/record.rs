@@ -1,6 +1,6 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
-use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, Reason};
+use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, PrefetchState, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -66,6 +66,8 @@ pub struct Run {
     pub events: Vec<Event>,
     /// Time spent, by kind, ns: `map`, `touch`, `link`, `warmup`, `measure`, `probe`, `unmap`.
     pub spent_ns: BTreeMap<String, u64>,
+    /// What was done about hardware prefetchers.
+    pub prefetch: PrefetchState,
     /// Were two runs on this host at once?
     pub concurrent: bool,
 }

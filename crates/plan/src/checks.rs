@@ -2,7 +2,7 @@
 //! doesn't have. Found before anything else is decided.
 
 use crate::pages;
-use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Prefetch, Refusal, Request};
+use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Refusal, Request};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
 const LARGEST_DELAY: u32 = 1_000_000;
@@ -34,11 +34,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
         let typed = value(request, "--precision", format!("{}%", precision * 100.0));
         return Err(Refusal::new("--precision", typed, "outside 0 to 50 %", "use a half-width such as 1%"));
     }
-    if request.prefetch == Prefetch::Off {
-        let problem = "prefetchers can't be switched off by this version";
-        return Err(Refusal::new("--prefetch", value(request, "--prefetch", "off"), problem, "use --prefetch auto"));
-    }
-    Ok(())
+    crate::prefetch::check(request, machine)
 }
 
 /// The value as it was typed, else as it reads.

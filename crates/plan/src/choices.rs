@@ -54,7 +54,8 @@ impl Choices {
         let chases = chases(request, main);
         if chases.iter().any(|chase| chase.stride < CHASE_STRIDE && chase.order != Order::Sequential) {
             notes.push(
-                "stride below 128 B: spatial prefetchers may fetch the next node, the figure is then below memory's".to_owned(),
+                "stride below 128 B: spatial prefetchers that are on fetch the next node, the figure is then below memory's"
+                    .to_owned(),
             );
         }
         let small_pages = if small { Pages::Base } else { main };

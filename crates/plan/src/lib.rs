@@ -20,6 +20,7 @@ mod notes;
 mod pages;
 mod phases;
 mod points;
+mod prefetch;
 mod roles;
 mod site;
 mod sizes;
@@ -75,6 +76,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
     let budget = budget::budget(&draft, &sized, &phases);
     let (rounds, windows, estimate) = estimate::settle(&mut draft, &sized, &phases);
     let notes = notes::all(&draft, &sized);
+    let prefetch = prefetch::plan(request, machine, &draft.points);
     Ok(Plan {
         request: request.clone(),
         observer: draft.has_observer().then_some(roles.observer),
@@ -85,6 +87,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
         phases,
         curves: draft.curves,
         searches: draft.searches,
+        prefetch,
         rounds,
         windows,
         budget,

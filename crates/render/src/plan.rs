@@ -17,6 +17,9 @@ pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
         line(if place == 0 { "Memory" } else { "" }, memory);
     }
     line("Time", &time(plan));
+    if let Some(prefetchers) = prefetchers(plan) {
+        line("Prefetchers", &clean(&prefetchers));
+    }
     for (label, notes) in [("Notes", &plan.notes), ("Rejected", &plan.rejected)] {
         for (place, note) in notes.iter().enumerate() {
             line(if place == 0 { label } else { "" }, &clean(note));
@@ -68,6 +71,17 @@ fn time(plan: &Plan) -> String {
         let _ = write!(text, "; up to {looks} rounds until ±{} %", precision * 100.0);
     }
     text
+}
+
+/// None where the plan has nothing to say about them.
+fn prefetchers(plan: &Plan) -> Option<String> {
+    let planned = &plan.prefetch;
+    if let Some(why) = &planned.left {
+        return Some(format!("left as they are: {why}"));
+    }
+    let cpus: CpuList = planned.cores.values().flat_map(CpuList::iter).collect();
+    let registers: Vec<String> = planned.registers.iter().map(|register| format!("{:#x}", register.msr)).collect();
+    (!registers.is_empty()).then(|| format!("off on CPUs {cpus} while a chase runs there (MSR {})", registers.join(", ")))
 }
 
 fn points(plan: &Plan) -> Table {

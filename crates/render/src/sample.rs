@@ -220,6 +220,7 @@ pub fn machine() -> Machine {
             bios: none(),
             clocksource: Avail::Known("tsc".into()),
             prefetchers: Avail::missing(Reason::NoPermission, "MSR 0x1a4: no device"),
+            prefetch_control: none(),
         },
         power: Power {
             governors: Avail::missing(Reason::NotPresent, "no cpufreq"),
@@ -271,6 +272,7 @@ pub fn plan(what: What) -> Plan {
         phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0] }],
         curves: Vec::new(),
         searches: Vec::new(),
+        prefetch: Default::default(),
         rounds: RoundRule { looks: vec![6, 9, 13, 19], precision: Some(0.01), whole_ns: None },
         windows: WindowRule {
             min_ns: 10_000_000,

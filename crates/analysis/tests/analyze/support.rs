@@ -185,6 +185,7 @@ fn record() -> Record {
             searches: Vec::new(),
             events: Vec::new(),
             spent_ns: BTreeMap::new(),
+            prefetch: Default::default(),
             concurrent: false,
         },
     }
@@ -201,6 +202,7 @@ fn plan() -> Plan {
         phases: Vec::new(),
         curves: Vec::new(),
         searches: Vec::new(),
+        prefetch: Default::default(),
         rounds: RoundRule { looks: vec![6], precision: None, whole_ns: None },
         windows: WindowRule {
             min_ns: 10_000_000,
@@ -296,6 +298,7 @@ fn machine() -> Machine {
             bios: unknown(),
             clocksource: unknown(),
             prefetchers: unknown(),
+            prefetch_control: unknown(),
         },
         power: Power { governors: unknown(), driver: unknown(), limits_hz: unknown(), boost: unknown(), idle_states: unknown() },
         limits: Limits {

@@ -68,7 +68,7 @@ const ROWS: &[Row] = &[
     row("pages", any, false),
     row("order", |what| chases(what) || streams(what), false),
     row("stride", chases, false),
-    row("prefetch", any, false),
+    row("prefetch", chases, false),
     row("mix", streams, false),
     row("isa", streams, false),
     row("delays", delays, false),

@@ -1,7 +1,7 @@
 //! Blocks while a phase's memory lives.
 
 use super::arenas::Memory;
-use super::{Hardware, blocks, pair, timed, transfer};
+use super::{Hardware, blocks, pair, prefetch, timed, transfer};
 use crate::backend::{Bench, Failure, Task};
 use memgauge_model::{Block, Cpu, Job};
 use std::sync::atomic::Ordering;
@@ -32,6 +32,15 @@ impl Bench for HardwareBench<'_, '_> {
         if self.hardware.stop.load(Ordering::Relaxed) {
             return Err(Failure::Stopped);
         }
+        let off = prefetch::off(self.hardware, task)?;
+        let block = self.measure(task)?;
+        off.map_or(Ok(()), prefetch::Off::end)?;
+        Ok(block)
+    }
+}
+
+impl HardwareBench<'_, '_> {
+    fn measure(&mut self, task: &Task<'_>) -> Result<Block, Failure> {
         let point = &task.plan.points[task.point];
         match point.threads.first().map(|thread| &thread.job) {
             Some(Job::C2c { .. }) => {

@@ -8,6 +8,7 @@ mod crew;
 mod fill;
 mod log;
 mod pair;
+mod prefetch;
 mod team;
 mod threads;
 mod timed;
@@ -22,6 +23,7 @@ use bench::HardwareBench;
 use memgauge_kernels::{Clock, spin};
 use memgauge_model::{ArenaId, ClockFacts, Plan, Reason};
 use memgauge_sys as sys;
+use memgauge_sys::guard::RegisterGuard;
 pub(crate) use pair::sharing_ratio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -34,6 +36,8 @@ pub struct Hardware {
     facts: ClockFacts,
     epoch: Instant,
     stop: &'static AtomicBool,
+    /// Of the cores that chase, where they may be switched.
+    prefetchers: Option<RegisterGuard>,
 }
 
 impl Hardware {
@@ -48,7 +52,21 @@ impl Hardware {
         let hz = clock
             .calibrate(sys::clock::monotonic_raw_ns)
             .ok_or_else(|| Failure::Fatal("no clock of this machine moves".into()))?;
-        Ok(Self { clock, hz, facts: ClockFacts::default(), epoch: Instant::now(), stop })
+        Ok(Self { clock, hz, facts: ClockFacts::default(), epoch: Instant::now(), stop, prefetchers: None })
+    }
+
+    /// Has prefetchers off by this guard while a chase runs, on the CPUs that the plan names.
+    pub fn hold_prefetchers(&mut self, guard: RegisterGuard) {
+        self.prefetchers = Some(guard);
+    }
+
+    /// Puts prefetchers back for good. Dropping does the same, without telling.
+    ///
+    /// # Errors
+    ///
+    /// What could not be put back, in words.
+    pub fn release_prefetchers(&mut self) -> Result<(), String> {
+        self.prefetchers.take().map_or(Ok(()), RegisterGuard::close).map_err(|error| error.to_string())
     }
 
     /// The clock and its ticks a second.

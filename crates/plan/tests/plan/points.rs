@@ -160,3 +160,20 @@ fn the_widest_instruction_set_is_taken() {
     assert_eq!(isa(&two_cpus().with(|m| m.cpu.architecture = "aarch64".into()), &[]), Isa::Neon);
     assert_eq!(isa(&two_cpus().with(|m| m.cpu.architecture = "riscv64".into()), &[]), Isa::Portable);
 }
+
+#[test]
+fn prefetchers_are_off_on_whole_cores_and_for_chases_only() {
+    let registers = vec![PrefetchRegister { msr: 0x1a4, mask: 0xf }];
+    let lab = two_sockets().with(|m| m.platform.prefetch_control = Avail::Known(registers.clone()));
+    let whole = plan(&lab, What::All, &[]);
+    assert_eq!(whole.prefetch.registers, registers);
+    // The observer, and the latency matrix's on the other node; each with its sibling.
+    assert_eq!(whole.prefetch.cores, [(0, list("0,8")), (1, list("1,9"))].into());
+    for point in &whole.points {
+        let chase = matches!(point.threads[0].job, Job::Chase { .. } | Job::TimedChase { .. });
+        assert_eq!(whole.prefetch_off_for(point).is_some(), chase, "{:?}", point.measure);
+    }
+    assert!(plan(&lab, What::Peak, &[]).prefetch.registers.is_empty(), "nothing chases");
+    let left = plan(&lab, What::All, &[("--prefetch", "leave")]);
+    assert!(left.points.iter().all(|point| left.prefetch_off_for(point).is_none()));
+}

@@ -1,7 +1,7 @@
 //! Each way to be refused, once, with its exact line.
 
 use crate::support::*;
-use memgauge_model::{Avail, Job, What};
+use memgauge_model::{Avail, Job, Reason, What};
 
 /// Command, flags, the line.
 type Row<'a> = (What, &'a [(&'a str, &'a str)], &'a str);
@@ -45,6 +45,21 @@ fn cpus() {
         &[],
         "this process may use no CPU that is online; start memgauge under another affinity or cpuset",
     );
+}
+
+#[test]
+fn prefetchers() {
+    let rows = [
+        (Reason::NotPresent, "load the driver (modprobe msr), or use --prefetch auto"),
+        (Reason::NoPermission, "run as root without kernel lockdown, or use --prefetch auto"),
+        (Reason::NotSupported, "use --prefetch auto"),
+    ];
+    for (reason, remedy) in rows {
+        let lab = two_cpus().with(|m| m.platform.prefetch_control = Avail::missing(reason, "CPU 0: why"));
+        let line = format!("--prefetch off: prefetchers can't be switched off: CPU 0: why; {remedy}");
+        check(&lab, What::Idle, &[("--prefetch", "off")], &line);
+        assert_eq!(plan(&lab, What::Idle, &[]).prefetch.left.as_deref(), Some("CPU 0: why"));
+    }
 }
 
 #[test]
@@ -261,7 +276,7 @@ fn pages() {
 #[test]
 fn values() {
     let two = two_cpus();
-    let rows: [Row; 9] = [
+    let rows: [Row; 8] = [
         (
             What::Peak,
             &[("--isa", "avx512")],
@@ -285,11 +300,6 @@ fn values() {
             "--stride 8589934592: the buffer holds fewer than two such nodes; use a smaller stride or a larger --buffer",
         ),
         (What::Idle, &[("--precision", "0%")], "--precision 0%: outside 0 to 50 %; use a half-width such as 1%"),
-        (
-            What::Idle,
-            &[("--prefetch", "off")],
-            "--prefetch off: prefetchers can't be switched off by this version; use --prefetch auto",
-        ),
         (What::Idle, &[("--time", "19ms")], "--time 19ms: less than two rounds of one 10 ms window; use 20ms or more"),
     ];
     for (what, flags, line) in rows {

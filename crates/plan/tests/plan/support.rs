@@ -302,6 +302,7 @@ fn empty() -> Machine {
             bios: none(),
             clocksource: none(),
             prefetchers: none(),
+            prefetch_control: none(),
         },
         power: Power { governors: none(), driver: none(), limits_hz: none(), boost: none(), idle_states: none() },
         limits: Limits {
