@@ -238,6 +238,7 @@ fn within(estimate: &mut Estimate, series: &Series) {
         estimate.range_reason = Some(match trace.len() {
             0 => "one round".to_owned(),
             1 => "one round, within_allocation: 1 window".to_owned(),
+            n if independent <= 0.0 => format!("one round, within_allocation: {n} windows"),
             n => format!("one round, within_allocation: {n} windows, worth {independent:.1} independent ones"),
         });
     }

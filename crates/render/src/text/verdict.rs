@@ -7,6 +7,8 @@ use memgauge_model::{Missing, Severity, State};
 
 /// Beyond this many lines, what is missing is only counted in the text; the document has all.
 const MOST: usize = 8;
+/// Kinds of reason for a range that are named: on a busy machine every figure has its own.
+const REASONS: usize = 2;
 
 pub fn last(page: &mut Page) {
     page.gap();
@@ -48,9 +50,12 @@ fn notes(page: &mut Page) {
         label = "";
     }
     // The report's own notes are all; ranges are explained where any is on the page.
-    for reason in page.range_reasons() {
-        page.labelled(label, &format!("(a…b) is the lowest and the highest value, no interval: {}", clean(reason)));
-        label = "";
+    let reasons = page.range_reasons();
+    let named: Vec<String> = reasons.iter().take(REASONS).map(|reason| clean(reason)).collect();
+    let more = reasons.len().saturating_sub(REASONS);
+    if !named.is_empty() {
+        let more = if more > 0 { format!(" … and {more} more like these") } else { String::new() };
+        page.labelled(label, &format!("(a…b) is the lowest and the highest value, no interval: {}{more}", named.join(" · ")));
     }
 }
 
