@@ -98,7 +98,8 @@ impl Log {
     /// The first mark was crossed by a chunk that began at `begin`, ended at `end` and did `units`.
     pub fn open(&mut self, mark: u64, begin: u64, end: u64, units: u64, asked: Asked, gap: u64) {
         self.at_mark = -after_mark(mark, begin, end, units);
-        self.current = Part { late: begin > mark, gap, ..Part::default() };
+        let excess = self.excess(end.wrapping_sub(begin));
+        self.current = Part { late: begin > mark, gap, excess, ..Part::default() };
         self.current.spins[0] = asked.spin;
         self.asked = asked;
     }
@@ -216,6 +217,7 @@ mod tests {
         log.open(100, chunk.0, chunk.1, chunk.2, Asked::default(), 0);
         log.cross_again(200, chunk, true, Asked::default(), 0);
         log.cross(300, (250, 300, 50), true, Asked::default(), 0);
+        assert!(log.parts[0].excess >= 150, "it stood still in the first window: {:?}", log.parts);
         assert!(log.parts.iter().all(|part| (part.units - 100.0).abs() < 1e-9), "{:?}", log.parts);
     }
 
