@@ -198,7 +198,7 @@ mod tests {
         for line in [
             "\n                 undisturbed 123.7 ns · full-random THP",
             "\n                 undisturbed 75.7 GB/s read · 77.7 GB/s write-nt",
-            "\n                 undisturbed 19.8 ns hitm",
+            "\n                 undisturbed 19.8 ns HITM · 36.9 ns cas",
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }

@@ -63,14 +63,13 @@ pub fn peak(page: &mut Page) {
             *last += &format!("  {}", paint(page.style.dim, &crate::style::clean(&conditions)));
         }
         page.parts(if place == 0 { "Peak bandwidth" } else { "" }, &parts);
-        quiet(page, &of_count, "mix");
+        quiet(page, &of_count, |metric| metric.labels.get("mix").cloned().unwrap_or_default());
     }
 }
 
 /// Undisturbed values of figures on the lines above, where they differ.
-fn quiet(page: &mut Page, metrics: &[(MetricId, &Metric)], label: &str) {
-    let part =
-        |metric: &Metric| Some(format!("{} {}", undisturbed(metric)?, metric.labels.get(label).map_or("", String::as_str)));
+fn quiet(page: &mut Page, metrics: &[(MetricId, &Metric)], called: impl Fn(&Metric) -> String) {
+    let part = |metric: &Metric| Some(format!("{} {}", undisturbed(metric)?, called(metric)));
     let mut parts: Vec<String> = metrics.iter().filter_map(|(_, metric)| part(metric)).collect();
     if let Some(first) = parts.first_mut() {
         *first = format!("undisturbed {first}");
@@ -145,19 +144,24 @@ pub fn c2c(page: &mut Page) {
         for (id, metric) in &of_pair {
             page.show(*id);
             let told = |key: &str| metric.labels.get(key).map_or("", String::as_str);
-            let kind = match told("kind") {
-                kind @ ("hit" | "hitm") => kind.to_uppercase(),
-                kind => kind.to_owned(),
-            };
+            let kind = kind(metric);
             parts.push(format!("{} {kind} ({})", paint(page.style.figure, &figure(metric)), told("method")));
         }
         if let Some(first) = parts.first_mut() {
             *first = format!("{scope} {from} → {scope} {to}: {first}");
         }
         page.parts(if place == 0 { "Core to core" } else { "" }, &parts);
-        quiet(page, &of_pair, "kind");
+        quiet(page, &of_pair, kind);
     }
     if pairs.len() > MOST {
         page.labelled("", &format!("and {} more pairs: memgauge c2c", pairs.len() - MOST));
+    }
+}
+
+/// The kind of a transfer: the states of a cache's line in capitals, as they are written everywhere.
+fn kind(metric: &Metric) -> String {
+    match metric.labels.get("kind").map_or("", String::as_str) {
+        state @ ("hit" | "hitm") => state.to_uppercase(),
+        operation => operation.to_owned(),
     }
 }

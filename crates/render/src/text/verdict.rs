@@ -90,7 +90,10 @@ fn unavailable(page: &mut Page) {
 }
 
 fn sentence(page: &Page, missing: &Missing, times: usize) -> String {
-    let labels = conditions(page, &missing.labels);
+    // What tells it from its like; the document has the rest.
+    let mut labels = missing.labels.clone();
+    labels.retain(|key, _| !["isa", "stride", "bytes", "load_bytes"].contains(&key.as_str()));
+    let labels = conditions(page, &labels);
     let labels = match (labels.is_empty(), times) {
         (true, 1) => String::new(),
         (true, times) => format!(" ({times} figures)"),
