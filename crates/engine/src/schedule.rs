@@ -55,6 +55,7 @@ impl<'a> Schedule<'a> {
             events: Vec::new(),
             spent_ns: Default::default(),
             prefetch: Default::default(),
+            counters: Default::default(),
             concurrent: false,
         };
         let state = State {

@@ -8,6 +8,7 @@
 mod caches;
 mod cgroup;
 mod cores;
+mod counters;
 mod cpuinfo;
 mod cpus;
 mod dmi;
@@ -86,6 +87,7 @@ pub fn read(root: &Root) -> Result<Machine, ReadError> {
         platform: platform::read(&files, &info, &cpu, &cgroups, &allowed),
         power: power::read(&files, &policies, &online),
         limits: limits::read(&files, &cgroups),
+        counters: counters::read(&files, &online, &cpu, &mut notes),
         present_cpus: cpus::present(&files, &online),
         online_cpus: online,
         allowed_cpus: allowed,

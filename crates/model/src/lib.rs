@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod avail;
+mod counters;
 mod cpulist;
 mod machine;
 mod mix;
@@ -22,6 +23,7 @@ mod request;
 pub mod units;
 
 pub use avail::{Avail, Reason};
+pub use counters::*;
 pub use cpulist::{CpuList, ListError};
 pub use machine::*;
 pub use mix::{Mix, MixShape};

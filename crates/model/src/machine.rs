@@ -3,7 +3,7 @@
 //! The JSON form of [`Machine`] is what `memgauge topology --format json` prints and what a result
 //! document carries under `machine`.
 
-use crate::{Avail, Cpu, CpuList, NodeId, PrefetchRegister};
+use crate::{Avail, Counters, Cpu, CpuList, NodeId, PrefetchRegister};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,9 @@ pub struct Machine {
     pub power: Power,
     /// What limits this process.
     pub limits: Limits,
+    /// Hardware counters.
+    #[serde(default)]
+    pub counters: Counters,
     /// Pairs of CPUs that were tried for a core that they share without the topology saying so; empty where nothing was tried.
     #[serde(default)]
     pub sharing_probes: Vec<SharingProbe>,

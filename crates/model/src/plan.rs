@@ -5,7 +5,7 @@
 //! a machine with many nodes never holds more than one phase's arenas at once. A *round* maps every phase's arenas afresh
 //! and measures every point once, in random order.
 
-use crate::{C2cMethod, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
+use crate::{C2cMethod, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::points`].
@@ -36,6 +36,9 @@ pub struct Plan {
     pub searches: Vec<Search>,
     /// What is done about hardware prefetchers.
     pub prefetch: PrefetchPlan,
+    /// Hardware counters that are read beside the figures, as far as they can be opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterEvent>,
     /// How rounds are counted and when they end.
     pub rounds: RoundRule,
     /// How windows are cut and judged.

@@ -1,6 +1,6 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
-use crate::{DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, PrefetchState, Reason};
+use crate::{BlockCounters, CounterState, DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, PrefetchState, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,6 +68,9 @@ pub struct Run {
     pub spent_ns: BTreeMap<String, u64>,
     /// What was done about hardware prefetchers.
     pub prefetch: PrefetchState,
+    /// Which hardware counters could be used.
+    #[serde(default)]
+    pub counters: CounterState,
     /// Were two runs on this host at once?
     pub concurrent: bool,
 }
@@ -145,6 +148,9 @@ pub struct Block {
     pub passes_ns: Vec<f64>,
     /// Single accesses.
     pub access: Option<AccessHistogram>,
+    /// Hardware counters, where any could be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<BlockCounters>,
 }
 
 /// One window of all threads.

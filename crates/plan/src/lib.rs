@@ -14,6 +14,7 @@ mod budget;
 mod capacity;
 mod checks;
 mod choices;
+mod counters;
 mod draft;
 mod estimate;
 mod notes;
@@ -76,6 +77,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
     let budget = budget::budget(&draft, &sized, &phases);
     let (rounds, windows, estimate) = estimate::settle(&mut draft, &sized, &phases);
     let notes = notes::all(&draft, &sized);
+    let counters = counters::plan(machine, &draft.points);
     let prefetch = prefetch::plan(request, machine, &draft.points);
     Ok(Plan {
         request: request.clone(),
@@ -88,6 +90,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan
         curves: draft.curves,
         searches: draft.searches,
         prefetch,
+        counters,
         rounds,
         windows,
         budget,

@@ -239,6 +239,7 @@ pub fn machine() -> Machine {
             address_space: None,
             locked_memory: None,
         },
+        counters: Default::default(),
         notes: Vec::new(),
     }
 }
@@ -273,6 +274,7 @@ pub fn plan(what: What) -> Plan {
         curves: Vec::new(),
         searches: Vec::new(),
         prefetch: Default::default(),
+        counters: Default::default(),
         rounds: RoundRule { looks: vec![6, 9, 13, 19], precision: Some(0.01), whole_ns: None },
         windows: WindowRule {
             min_ns: 10_000_000,

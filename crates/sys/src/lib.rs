@@ -25,6 +25,7 @@ pub mod lock;
 pub mod mempolicy;
 pub mod msr;
 pub mod pages;
+pub mod perf;
 pub mod placement;
 pub mod proc;
 pub mod sched;

@@ -186,6 +186,7 @@ fn record() -> Record {
             events: Vec::new(),
             spent_ns: BTreeMap::new(),
             prefetch: Default::default(),
+            counters: Default::default(),
             concurrent: false,
         },
     }
@@ -203,6 +204,7 @@ fn plan() -> Plan {
         curves: Vec::new(),
         searches: Vec::new(),
         prefetch: Default::default(),
+        counters: Default::default(),
         rounds: RoundRule { looks: vec![6], precision: None, whole_ns: None },
         windows: WindowRule {
             min_ns: 10_000_000,
@@ -311,6 +313,7 @@ fn machine() -> Machine {
             address_space: None,
             locked_memory: None,
         },
+        counters: Default::default(),
         notes: Vec::new(),
     }
 }

@@ -17,6 +17,7 @@ pub fn plan(cpus: &[u32]) -> Plan {
         curves: Vec::new(),
         searches: Vec::new(),
         prefetch: Default::default(),
+        counters: Default::default(),
         rounds: RoundRule { looks: vec![2], precision: None, whole_ns: None },
         windows: WindowRule {
             min_ns: 10_000_000,

@@ -316,6 +316,7 @@ fn empty() -> Machine {
             locked_memory: None,
         },
         sharing_probes: Vec::new(),
+        counters: Default::default(),
         notes: Vec::new(),
     }
 }
