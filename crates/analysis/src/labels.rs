@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{DelayRef, Measure, Plan, Point, Record};
+use memgauge_model::{DelayRef, Measure, Plan, Point, PrefetchState, Record};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
@@ -16,7 +16,7 @@ pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
         Measure::MatrixBandwidth { .. } => &[("matrix_bandwidth", Quantity::Bandwidth)],
         Measure::Loaded { .. } => &[("loaded_latency", Quantity::Latency), ("loaded_bandwidth", Quantity::Bandwidth)],
         Measure::C2c { .. } => &[("c2c_latency", Quantity::Latency)],
-        Measure::RfoProbe => &[],
+        Measure::RfoProbe | Measure::PrefetchProbe => &[],
     }
 }
 
@@ -63,9 +63,17 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             set(&mut labels, "method", kind.method().word());
             set(&mut labels, "home", home);
         }
-        Measure::RfoProbe => {}
+        Measure::RfoProbe | Measure::PrefetchProbe => {}
+    }
+    if prefetch_off(record, point) {
+        set(&mut labels, "prefetch", "off");
     }
     labels
+}
+
+/// Were prefetchers off by their registers while this point ran?
+pub(crate) fn prefetch_off(record: &Record, point: &Point) -> bool {
+    matches!(record.run.prefetch, PrefetchState::Off { .. }) && record.plan.prefetch_off_for(point).is_some()
 }
 
 /// Labels that all points of a loaded curve share: who loads with what, and how the observer walks which memory.

@@ -23,6 +23,7 @@ mod matrices;
 mod notes;
 mod placement;
 mod plausibility;
+mod prefetch;
 mod rounds;
 mod status;
 
@@ -43,6 +44,7 @@ pub fn analyze(record: &Record) -> Report {
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
     plausibility::note(&case, &mut draft);
+    let prefetch = prefetch::write(&case, &mut draft);
     let status = status::judge(record, &mut draft);
     let mut report = Report {
         schema: RESULT_SCHEMA.to_owned(),
@@ -53,6 +55,7 @@ pub fn analyze(record: &Record) -> Report {
         plan: record.plan.clone(),
         matrices: matrices::write(&record.machine, &draft),
         metrics: draft.metrics,
+        prefetch,
         curves,
         findings: Vec::new(),
         unavailable: draft.missing,

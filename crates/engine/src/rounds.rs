@@ -12,7 +12,8 @@ pub fn value_of(block: &Block, limits: &DisturbanceLimits, measure: &Measure) ->
     if let Some(access) = &block.access {
         return Some(access.mean_ns);
     }
-    let by_latency = matches!(measure, Measure::Idle { .. } | Measure::MatrixLatency { .. } | Measure::Loaded { .. });
+    let by_latency =
+        matches!(measure, Measure::Idle { .. } | Measure::MatrixLatency { .. } | Measure::Loaded { .. } | Measure::PrefetchProbe);
     let values = block.windows.iter().filter(|window| window.undisturbed(limits));
     let values: Vec<f64> =
         values.filter_map(|window| if by_latency { window.latency_ns() } else { Some(window.bytes_per_s()) }).collect();
@@ -34,6 +35,10 @@ pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -
     }
     if !looks.contains(&rounds) {
         return false;
+    }
+    // A verdict needs rounds enough for an interval, and no precision.
+    if plan.points[point].measure == Measure::PrefetchProbe {
+        return true;
     }
     let Some(precision) = *precision else { return true };
     let counted: Vec<&Block> = record.rounds.iter().filter(|block| !block.superseded).collect();

@@ -351,5 +351,6 @@ fn describe(plan: &Plan, point: PointId) -> String {
         Measure::Loaded { .. } => "latency under load".to_owned(),
         Measure::C2c { kind, .. } => format!("core to core, {}", kind.word()),
         Measure::RfoProbe => "write-allocate probe".to_owned(),
+        Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }
 }

@@ -136,6 +136,9 @@ pub enum Measure {
     /// threads and arenas. Where no `write` figure at the same threads stands beside it, a second probe with the mix `write`
     /// gives the full-line stores that it is held against; the threads' jobs say which is which.
     RfoProbe,
+    /// A chase that tells, beside the others and the idle figures in the same memory, whether prefetching is on. Its ring
+    /// says which one it is.
+    PrefetchProbe,
 }
 
 /// A delay that is known, or that the pilot finds.

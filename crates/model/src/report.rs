@@ -1,6 +1,6 @@
 //! The result document, `memgauge-result/1`: estimates with their uncertainty, and views of them.
 
-use crate::{Command, Machine, Plan, Reason, Tool};
+use crate::{Command, Machine, Plan, PrefetchVerdict, Reason, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,9 @@ pub struct Report {
     pub plan: Plan,
     /// Every figure, once.
     pub metrics: Vec<Metric>,
+    /// Whether prefetching was on where a chase ran, by probe; none where nothing chased.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prefetch: Option<PrefetchVerdict>,
     /// Loaded curves: views.
     pub curves: Vec<Curve>,
     /// Matrices: views.

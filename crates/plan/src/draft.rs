@@ -87,13 +87,17 @@ impl<'a> Draft<'a> {
         let toucher = self.chase_toucher(cpu, node, kind.pages);
         let sketch = Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None };
         let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
-        let Need::Chase { rings } = &mut self.sketches[arena].need else { return (arena, 0) };
-        let wanted = RingPlan { order: kind.order, stride: kind.stride };
-        let ring = rings.iter().position(|ring| *ring == wanted).unwrap_or_else(|| {
+        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride });
+        (arena, ring)
+    }
+
+    /// The ring's place in a chase's arena. Strides of whole lines can stand side by side.
+    pub fn ring_in(&mut self, arena: ArenaId, wanted: RingPlan) -> usize {
+        let Need::Chase { rings } = &mut self.sketches[arena].need else { return 0 };
+        rings.iter().position(|ring| *ring == wanted).unwrap_or_else(|| {
             rings.push(wanted);
             rings.len() - 1
-        });
-        (arena, ring)
+        })
     }
 
     /// Threads that stream `mix`, each through an arena of its own on its node.

@@ -133,6 +133,7 @@ fn figure(measure: &Measure) -> String {
         Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded_latency, pilot's delay {}", slot + 1),
         Measure::C2c { from, to, home, kind } => format!("c2c_latency {from} → {to} {} home {home}", kind.word()),
         Measure::RfoProbe => "RFO probe".to_owned(),
+        Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }
 }
 

@@ -130,6 +130,7 @@ pub fn report(what: What) -> Report {
         machine: machine(),
         plan: plan(what),
         metrics: Vec::new(),
+        prefetch: None,
         curves: Vec::new(),
         matrices: Vec::new(),
         findings: Vec::new(),

@@ -8,6 +8,7 @@ mod dram;
 mod figures;
 mod findings;
 mod plausible;
+mod prefetch;
 mod properties;
 mod status;
 mod support;

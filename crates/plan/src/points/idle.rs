@@ -6,13 +6,12 @@ use memgauge_model::{Cpu, Job, Measure, Refusal, Thread};
 
 pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     let (observer, node) = (draft.roles.observer, draft.roles.target);
-    let neighbour = neighbour(draft);
-    if draft.request.keepalive == Some(true) && neighbour.is_none() {
+    let keeper = keeper(draft);
+    if draft.request.keepalive == Some(true) && keeper.is_none() {
         let problem = format!("no CPU outside the core of the observer, CPU {observer}, is allowed");
         let typed = value(draft.request, "--keepalive", "on");
         return Err(Refusal::new("--keepalive", typed, problem, "use --keepalive off, or allow another core"));
     }
-    let keeper = neighbour.filter(|_| draft.request.keepalive != Some(false));
     let reason = match (keeper, draft.request.keepalive) {
         (Some(_), _) => None,
         (None, Some(false)) => Some("asked for by --keepalive off".to_owned()),
@@ -36,6 +35,11 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
     draft.point(Measure::Access { node }, threads, time_ns);
     Ok(())
+}
+
+/// The CPU that stays busy beside an idle chase, if one shall and can.
+pub(super) fn keeper(draft: &Draft) -> Option<Cpu> {
+    neighbour(draft).filter(|_| draft.request.keepalive != Some(false))
 }
 
 /// A CPU on another core, of the observer's own node if there is one: it keeps that node's uncore awake.

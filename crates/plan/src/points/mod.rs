@@ -6,6 +6,7 @@ mod loaded;
 mod matrix;
 mod max;
 mod peak;
+mod prefetch;
 
 use crate::draft::Draft;
 use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt, What};
@@ -13,22 +14,24 @@ use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt,
 /// Draws all points of the command.
 pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     match draft.request.what {
-        What::Idle => idle::draw(draft),
-        What::Peak => peak::draw(draft),
-        What::Max => max::draw(draft),
-        What::MatrixLatency => matrix::latency(draft),
-        What::MatrixBandwidth => matrix::bandwidth(draft),
-        What::Loaded => loaded::draw(draft),
-        What::C2c => c2c::draw(draft),
+        What::Idle => idle::draw(draft)?,
+        What::Peak => peak::draw(draft)?,
+        What::Max => max::draw(draft)?,
+        What::MatrixLatency => matrix::latency(draft)?,
+        What::MatrixBandwidth => matrix::bandwidth(draft)?,
+        What::Loaded => loaded::draw(draft)?,
+        What::C2c => c2c::draw(draft)?,
         What::All => {
             idle::draw(draft)?;
             peak::draw(draft)?;
             matrix::latency(draft)?;
             matrix::bandwidth(draft)?;
             loaded::draw(draft)?;
-            c2c::draw(draft)
+            c2c::draw(draft)?;
         }
     }
+    prefetch::draw(draft);
+    Ok(())
 }
 
 /// CPUs of a bandwidth figure without an observer: those named, else all, by `--smt`.

@@ -19,6 +19,7 @@ fn words(plan: &Plan) -> Vec<String> {
             Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded {delay}"),
             Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded #{slot}"),
             Measure::C2c { from, to, home, kind } => format!("{} {from}-{to} @{home}", kind.word()),
+            Measure::PrefetchProbe => format!("probe {}", chase_word(plan, point)),
             Measure::RfoProbe => match point.threads[0].job {
                 Job::Stream { mix, .. } => format!("rfo {} x{threads}", mix.name()),
                 _ => panic!("a probe without streams"),
@@ -44,6 +45,8 @@ fn idle() {
             "idle full-random 128 base on",
             "idle window-random 128 thp off",
             "access window-random 128 thp",
+            "probe sequential 64 thp",
+            "probe window-random 64 thp",
         ]
     );
     assert_eq!(
@@ -176,4 +179,26 @@ fn prefetchers_are_off_on_whole_cores_and_for_chases_only() {
     assert!(plan(&lab, What::Peak, &[]).prefetch.registers.is_empty(), "nothing chases");
     let left = plan(&lab, What::All, &[("--prefetch", "leave")]);
     assert!(left.points.iter().all(|point| left.prefetch_off_for(point).is_none()));
+}
+
+#[test]
+fn the_prefetch_probe_is_where_it_can_tell_and_where_it_was_asked_for() {
+    let probes = |plan: &Plan| -> Vec<String> {
+        let words = words(plan);
+        words.into_iter().filter_map(|word| word.strip_prefix("probe ").map(str::to_owned)).collect()
+    };
+    let lab = two_cpus().with(|m| m.platform.prefetch_control = Avail::Known(vec![PrefetchRegister { msr: 0x1a4, mask: 0xf }]));
+    let all = ["sequential 64 thp", "full-random 128 thp", "window-random 64 thp", "window-random 128 thp"];
+    let loaded = plan(&lab, What::Loaded, &[("--delay", "0"), ("--prefetch", "off")]);
+    assert_eq!(probes(&loaded), all);
+    assert_eq!(loaded.arenas.iter().filter(|arena| matches!(arena.holds, Holds::Chase { .. })).count(), 1, "one memory");
+    assert!(probes(&plan(&lab, What::Loaded, &[("--delay", "0")])).is_empty());
+    // A headline at another stride is no part of the probe.
+    assert_eq!(probes(&plan(&lab, What::Idle, &[("--stride", "256"), ("--prefetch", "off")])), all);
+    // In caches, or between lines, there is nothing to see: said, not drawn.
+    for flags in [[("--buffer", "4MiB"), ("--prefetch", "off")], [("--stride", "72"), ("--prefetch", "off")]] {
+        let plan = plan(&lab, What::Idle, &flags);
+        let said = plan.unavailable.iter().filter(|gap| gap.name == "prefetch_ratio").count();
+        assert_eq!((probes(&plan), said), (vec![], 2), "{flags:?}");
+    }
 }

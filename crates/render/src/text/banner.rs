@@ -1,6 +1,6 @@
 //! The first lines: what the result is worth, then what it is of.
 
-use super::page::{Page, machine_line};
+use super::page::{Page, run_line};
 use crate::style::{clean, paint};
 use memgauge_model::State;
 
@@ -24,6 +24,6 @@ pub fn first(page: &mut Page) {
         }
     }
     let tool = &page.report.tool;
-    let title = format!("{} {} · {}", tool.name, tool.version, machine_line(&page.report.machine));
+    let title = format!("{} {} · {}", tool.name, tool.version, run_line(page.report));
     page.line(&paint(page.style.heading, &title));
 }

@@ -8,7 +8,7 @@ use memgauge_model::{Metric, MetricId, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of figures for people; others stand as they are in the document.
-const TITLES: [(&str, &str); 18] = [
+const TITLES: [(&str, &str); 19] = [
     ("idle_latency", "Idle latency"),
     ("access_latency", "Single accesses"),
     ("peak_bandwidth", "Peak bandwidth"),
@@ -21,6 +21,7 @@ const TITLES: [(&str, &str); 18] = [
     ("tlb_cost", "TLB cost"),
     ("numa_penalty", "NUMA penalty"),
     ("lines_in_flight", "Lines in flight"),
+    ("prefetch_ratio", "Prefetch probe"),
     ("knee_bandwidth", "Knee"),
     ("safe_bandwidth", "Safe maximum"),
     ("burst_fit", "Burst fit"),
@@ -30,7 +31,7 @@ const TITLES: [(&str, &str); 18] = [
 ];
 
 /// Labels in the order in which people look for them.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "order",
     "mix",
     "pages",
@@ -51,6 +52,7 @@ const ORDER: [&str; 21] = [
     "load_bytes",
     "delay",
     "keepalive",
+    "prefetch",
     "class",
 ];
 

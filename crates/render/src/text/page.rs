@@ -2,7 +2,7 @@
 
 use crate::style::{Style, clean, paint, width};
 use crate::table::Table;
-use memgauge_model::{Avail, Machine, Metric, MetricId, Report, State, units};
+use memgauge_model::{Avail, Machine, Metric, MetricId, PrefetchState, Prefetching, Report, State, units};
 use std::collections::BTreeSet;
 
 /// Width of the label column.
@@ -113,6 +113,30 @@ impl<'a> Page<'a> {
 
 /// The machine in a line: name, CPUs, nodes, kind of host, memory, THP, prefetchers.
 pub fn machine_line(machine: &Machine) -> String {
+    let prefetchers = match &machine.platform.prefetchers {
+        Avail::Known(state) => format!("prefetchers {state}"),
+        Avail::Unavailable { .. } => "prefetcher state unknown".to_owned(),
+    };
+    with_prefetchers(machine, &prefetchers)
+}
+
+/// The same of a run: what its probe found says more than registers do.
+pub fn run_line(report: &Report) -> String {
+    let Some(found) = &report.prefetch else { return machine_line(&report.machine) };
+    let control = if matches!(found.control, PrefetchState::Off { .. }) { "while chasing, by probe" } else { "by probe" };
+    match (found.streaming.verdict, found.spatial.verdict) {
+        (Prefetching::Unknown, Prefetching::Unknown) => machine_line(&report.machine),
+        (streaming, spatial) if streaming == spatial => {
+            with_prefetchers(&report.machine, &format!("prefetchers {} {control}", streaming.word()))
+        }
+        (streaming, spatial) => {
+            let words = format!("prefetchers: streaming {}, spatial {} {control}", streaming.word(), spatial.word());
+            with_prefetchers(&report.machine, &words)
+        }
+    }
+}
+
+fn with_prefetchers(machine: &Machine, prefetchers: &str) -> String {
     let name = machine.cpu.name.known().map_or("unknown CPU", |name| name.trim());
     let mut place = vec![count(machine.online_cpus.len(), "CPU"), count(machine.nodes.len(), "node")];
     if machine.allowed_cpus != machine.online_cpus {
@@ -127,10 +151,6 @@ pub fn machine_line(machine: &Machine) -> String {
         place.push(format!("{container} container"));
     }
     let thp = machine.memory.thp.known().map_or_else(|| "no THP".to_owned(), |mode| format!("THP {mode}"));
-    let prefetchers = match &machine.platform.prefetchers {
-        Avail::Known(state) => format!("prefetchers {state}"),
-        Avail::Unavailable { .. } => "prefetcher state unknown".to_owned(),
-    };
     let memory = units::bytes(machine.memory.total_bytes);
     clean(&format!("{name} ({}) · {memory} · {thp} · {prefetchers}", place.join(", ")))
 }

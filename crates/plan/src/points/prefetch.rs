@@ -1,0 +1,69 @@
+//! Is prefetching on? Chases that it helps beside chases that it can't help, in the same memory and under the same conditions
+//! as the figures that it could spoil.
+
+use super::idle::keeper;
+use crate::draft::Draft;
+use memgauge_model::{Job, Measure, Order, Prefetch, RingPlan, Thread, What, units};
+
+/// Windows of a point and round: the ratios are far from their limits, or there is no telling.
+const LONGEST_NS: u64 = 50_000_000;
+/// Buffers below so many last-level caches say nothing of memory.
+const LEAST_CACHES: u64 = 2;
+const LINE: u64 = 64;
+
+/// Streaming: sequential against full-random. Spatial: window-random over every line against every other line.
+const RINGS: [RingPlan; 4] = [
+    RingPlan { order: Order::Sequential, stride: LINE },
+    RingPlan { order: Order::FullRandom, stride: 2 * LINE },
+    RingPlan { order: Order::WindowRandom, stride: LINE },
+    RingPlan { order: Order::WindowRandom, stride: 2 * LINE },
+];
+
+/// Draws the points that no idle figure makes already, in the memory of the headline's chase.
+pub(super) fn draw(draft: &mut Draft) {
+    if !wanted(draft) {
+        return;
+    }
+    let (observer, node) = (draft.roles.observer, draft.roles.target);
+    let headline = draft.choices.headline();
+    let (arena, _) = draft.chase(observer, node, headline);
+    if let Some(why) = useless(draft, arena, headline.stride) {
+        for kind in ["streaming", "spatial"] {
+            draft.missing("prefetch_ratio", &[("kind", kind.to_owned())], &why, "leave --buffer and --stride out");
+        }
+        return;
+    }
+    // As the figures are: only an idle chase has somebody beside it.
+    let keeper = keeper(draft).filter(|_| idles(draft));
+    for wanted in RINGS {
+        let ring = draft.ring_in(arena, wanted);
+        let mut threads = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
+        threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
+        let there = draft.points.iter().any(|point| matches!(point.measure, Measure::Idle { .. }) && point.threads == threads);
+        if !there {
+            draft.point(Measure::PrefetchProbe, threads, draft.timing.point_ns.min(LONGEST_NS));
+        }
+    }
+}
+
+/// Its rings cost set-up in every round: it is part of what shows the machine as a whole, and of every chase that is to have
+/// prefetchers off. One chase that was asked for by its order is not made to wait for it.
+fn wanted(draft: &Draft) -> bool {
+    let chases = draft.points.iter().filter_map(|point| point.threads.first()).any(|thread| thread.job.chases());
+    let whole = idles(draft) && draft.choices.chases.len() > 1;
+    chases && (whole || draft.request.prefetch == Prefetch::Off)
+}
+
+fn idles(draft: &Draft) -> bool {
+    matches!(draft.request.what, What::All | What::Idle)
+}
+
+/// Why a probe would say nothing.
+fn useless(draft: &Draft, arena: usize, stride: u64) -> Option<String> {
+    if !stride.is_multiple_of(LINE) {
+        return Some(format!("nodes at {stride} B leave no whole lines for the probe's rings"));
+    }
+    let (buffer, llc) = (draft.request.buffer?, draft.sketches[arena].llc?);
+    let small = buffer < llc.saturating_mul(LEAST_CACHES);
+    small.then(|| format!("a buffer of {} lies in caches in part", units::bytes(buffer)))
+}
