@@ -45,7 +45,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "peers",
-        about: "[--pairs N] [--only idle|read] [--buffer SIZE] [--binary FILE] [--write]: beside multichase and likwid-bench, where they are found",
+        about: "[--pairs N] [--only PART,…] [--buffer SIZE] [--binary FILE] [--write]: beside the programs that measure the same, where they are found",
         run: peers::run,
     },
 ];

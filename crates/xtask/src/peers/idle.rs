@@ -3,17 +3,17 @@
 use anyhow::Result;
 
 use crate::peers::multichase::{Chase, Multichase};
-use crate::peers::options::Part;
-use crate::peers::ours::Void;
+use crate::peers::ours::{SHORT, Void};
+use crate::peers::part::Part;
 use crate::peers::quiet::Watch;
 use crate::peers::ratios::{Comparison, Quantity, Slot};
-use crate::peers::{Cell, Section, Setting};
+use crate::peers::{Body, Cell, Section, Setting};
 use crate::say;
 
 /// Prefetchers lose from here on.
-const STRIDE: u64 = 128;
+pub const STRIDE: u64 = 128;
 /// The window of window-random: 4096 lines.
-const WINDOW: u64 = 512 << 10;
+pub const WINDOW: u64 = 512 << 10;
 
 /// One kind of chase on one kind of page.
 struct Kind {
@@ -43,7 +43,7 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
         bytes >> 20
     );
     let cells = KINDS.iter().map(|kind| cell(setting, &peer, kind, bytes)).collect();
-    Ok(Ok(Section { part: Part::Idle, about, cells }))
+    Ok(Ok(Section { part: Part::Idle, about, body: Body::Cells(cells) }))
 }
 
 fn cell(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, bytes: u64) -> Cell {
@@ -81,7 +81,7 @@ fn cell(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, bytes: u64) -> Ce
 
 /// Who goes first alternates, so that a drift of the machine favours neither. With the slot: whether ours called itself rejected.
 fn pair(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, chase: &Chase, turn: usize) -> Result<Result<(Slot, bool), Void>> {
-    let ours = || setting.ours.latency(chase.cpu, kind.order, kind.pages, chase.stride, chase.bytes);
+    let ours = || setting.ours.latency(chase, kind.order, SHORT);
     let watch = Watch::start();
     let (figure, peer) = if turn.is_multiple_of(2) {
         let figure = ours()?;
@@ -94,10 +94,10 @@ fn pair(setting: &Setting<'_>, peer: &Multichase, kind: &Kind, chase: &Chase, tu
         return Ok(Err(why));
     }
     Ok(figure.and_then(|figure| {
-        if figure.bytes == chase.bytes {
+        if figure.bytes == Some(chase.bytes) {
             Ok((Slot { ours: figure.value, peer, again: None }, figure.rejected))
         } else {
-            Err(format!("chased {} bytes, not {}", figure.bytes, chase.bytes))
+            Err(format!("chased {:?} bytes, not {}", figure.bytes, chase.bytes))
         }
     }))
 }

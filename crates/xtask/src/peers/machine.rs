@@ -5,8 +5,6 @@ use serde_json::Value;
 
 const GIB: u64 = 1 << 30;
 const HUGE: u64 = 2 << 20;
-/// A multiple of every base page size and of likwid's smallest unit, 1 kB.
-const LIKWID_STEP: u64 = 8_192_000;
 
 #[derive(Debug)]
 pub struct Machine {
@@ -16,6 +14,11 @@ pub struct Machine {
     pub flags: Vec<String>,
     /// The CPU on which latency is compared: the first that may be used.
     pub cpu: u64,
+    /// Those that may be used.
+    pub cpus: Vec<u64>,
+    /// Bytes of the first and second level of that CPU; 0 if unknown.
+    pub l1: u64,
+    pub l2: u64,
     /// Bytes of the last-level cache that this CPU reaches; 0 if unknown.
     llc: u64,
     available: u64,
@@ -29,13 +32,17 @@ impl Machine {
         let word = |pointer: &str| topology.pointer(pointer).and_then(Value::as_str).unwrap_or("unknown").to_owned();
         let number = |pointer: &str| topology.pointer(pointer).and_then(Value::as_u64);
         let cpu = number("/allowed_cpus/0").context("memgauge topology names no CPU")?;
+        let cpus = topology.pointer("/allowed_cpus").and_then(Value::as_array);
         let flags = topology.pointer("/cpu/flags").and_then(Value::as_array);
         Ok(Self {
             about: about(topology, &word),
             architecture: word("/cpu/architecture"),
             flags: flags.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
             cpu,
-            llc: last_level(topology, cpu),
+            cpus: cpus.into_iter().flatten().filter_map(Value::as_u64).collect(),
+            l1: level(topology, "L1", cpu).unwrap_or(0),
+            l2: level(topology, "L2", cpu).unwrap_or(0),
+            llc: ["L3", "L2"].iter().find_map(|name| level(topology, name, cpu)).unwrap_or(0),
             available: number("/memory/available_bytes").context("memgauge topology names no available memory")?,
             thp: word("/memory/thp"),
             thp_defrag: word("/memory/thp_defrag"),
@@ -49,11 +56,10 @@ impl Machine {
         wanted.div_ceil(HUGE) * HUGE
     }
 
-    /// Bytes that each of so many threads reads: 4 × LLC where half the memory holds it.
-    pub fn read_buffer(&self, asked: Option<u64>, threads: u64) -> u64 {
-        let share = self.available / 2 / threads.max(1);
-        let wanted = asked.unwrap_or_else(|| self.llc.saturating_mul(4).max(GIB / 2).min(share));
-        wanted.div_ceil(LIKWID_STEP) * LIKWID_STEP
+    /// Bytes of all streams of each of so many threads: together 4 × LLC where half the memory holds it.
+    pub fn memory_set(&self, asked: Option<u64>, threads: u64) -> u64 {
+        let all = self.llc.saturating_mul(4).max(GIB / 2).min(self.available / 2);
+        asked.unwrap_or(all / threads.max(1))
     }
 
     /// What a program gets that asks for nothing.
@@ -88,17 +94,13 @@ fn about(topology: &Value, word: &dyn Fn(&str) -> String) -> String {
     )
 }
 
-/// The size of the highest level's cache that this CPU shares.
-fn last_level(topology: &Value, cpu: u64) -> u64 {
+/// The size of the data cache of that level that this CPU uses.
+fn level(topology: &Value, name: &str, cpu: u64) -> Option<u64> {
     let of_cpu = |cache: &&Value| {
         let cpus = cache.get("cpus").and_then(Value::as_array);
         cpus.is_some_and(|cpus| cpus.iter().any(|shared| shared.as_u64() == Some(cpu)))
     };
-    ["L3", "L2"]
-        .iter()
-        .filter_map(|level| topology.pointer(&format!("/caches/{level}"))?.as_array()?.iter().find(of_cpu))
-        .find_map(|cache| cache.get("size").and_then(Value::as_u64))
-        .unwrap_or(0)
+    topology.pointer(&format!("/caches/{name}"))?.as_array()?.iter().find(of_cpu)?.get("size")?.as_u64()
 }
 
 #[cfg(test)]
@@ -122,7 +124,8 @@ mod tests {
     fn buffers_follow_the_cache_of_the_first_allowed_cpu() {
         let large = machine(64 * GIB, "madvise", "madvise");
         assert_eq!((large.cpu, large.chase_buffer(None)), (4, 2 * GIB));
-        assert_eq!(large.read_buffer(None, 2), GIB.div_ceil(LIKWID_STEP) * LIKWID_STEP);
+        assert_eq!((large.memory_set(None, 2), large.memory_set(Some(5), 2)), (GIB / 2, 5));
+        assert_eq!((large.l1, large.l2, large.cpus.as_slice()), (0, 1 << 20, &[4, 5][..]));
         assert_eq!(large.chase_buffer(Some(1)), HUGE);
     }
 
@@ -130,7 +133,8 @@ mod tests {
     fn buffers_shrink_with_the_memory() {
         let small = machine(3 * GIB, "madvise", "madvise");
         assert_eq!(small.chase_buffer(None), GIB);
-        assert!(small.read_buffer(None, 16) < 2 * LIKWID_STEP + 3 * GIB / 32);
+        assert_eq!(small.memory_set(None, 2), GIB / 2);
+        assert_eq!(machine(GIB, "madvise", "madvise").memory_set(None, 2), GIB / 4);
     }
 
     #[test]

@@ -1,38 +1,43 @@
 //! `cargo xtask peers`: the standing proof against other programs that measure
 //! the same. They are run beside memgauge on the same CPUs, bytes and pages, in
-//! turns; they are never installed and never copied from.
-//!
-//! [multichase](https://github.com/google/multichase) for idle latency: `MEMGAUGE_MULTICHASE=FILE`
-//! or on `PATH`. likwid-bench (Debian package likwid) for reads: on `PATH`.
+//! turns; they are never installed and never copied from. What is found where, and
+//! how each is held against ours, stands in the file of each and in `docs/peers.md`.
 
+mod c2c;
 mod child;
+mod coverage;
 mod idle;
-mod likwid;
+mod levels;
 mod machine;
 mod multichase;
 mod options;
 mod ours;
 mod page;
+mod part;
 mod quiet;
 mod ratios;
-mod read;
+mod repeat;
+mod rivals;
+mod slots;
+mod summary;
 mod table;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::bail;
 
 use crate::{Outcome, say};
 use machine::Machine;
-use options::{Options, Part};
+use options::Options;
 use ours::Ours;
+use part::Part;
 use ratios::{Comparison, Verdict};
 
-/// For everything together: what is not measured by then stays out, and is named.
-const WHOLE_LIMIT: Duration = Duration::from_secs(50 * 60);
+/// For a part: what is not measured by then stays out, and is named.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
 
-/// What all cells need to know.
+/// What all cells of a part need to know.
 struct Setting<'a> {
     ours: &'a Ours,
     machine: &'a Machine,
@@ -54,12 +59,28 @@ impl Setting<'_> {
     }
 }
 
-/// The cells measured against one peer.
+/// What one part found.
 struct Section {
     part: Part,
     /// What was compared with what, in one line.
     about: String,
-    cells: Vec<Cell>,
+    body: Body,
+}
+
+enum Body {
+    /// Pairs of runs, cell by cell.
+    Cells(Vec<Cell>),
+    /// Runs that were counted.
+    Counted { text: String, verdict: Verdict },
+}
+
+impl Section {
+    fn verdicts(&self) -> Vec<Verdict> {
+        match &self.body {
+            Body::Cells(cells) => cells.iter().filter_map(|cell| Some(cell.comparison.as_ref()?.verdict())).collect(),
+            Body::Counted { verdict, .. } => vec![*verdict],
+        }
+    }
 }
 
 /// One line of the comparison.
@@ -84,51 +105,64 @@ impl Cell {
     }
 }
 
-/// `[--pairs N] [--only idle|read] [--buffer SIZE] [--binary FILE] [--write]`
+/// `[--pairs N] [--only PART,…] [--buffer SIZE] [--binary FILE] [--write]`
 pub fn run(args: &[String]) -> Outcome {
     let options = Options::parse(args)?;
+    say::stage(&announcement(&options));
     let ours = Ours::at(options.binary.clone())?;
     let machine = ours.machine()?;
-    let setting = Setting {
-        ours: &ours,
-        machine: &machine,
-        pairs: options.pairs,
-        buffer: options.buffer,
-        until: Instant::now() + WHOLE_LIMIT,
-    };
     let mut sections = Vec::new();
     let mut missing = Vec::new();
-    for part in options.parts() {
-        match measure(part, &setting)? {
+    for part in &options.parts {
+        let setting = Setting {
+            ours: &ours,
+            machine: &machine,
+            pairs: options.pairs.unwrap_or_else(|| part.pairs()),
+            buffer: options.buffer,
+            until: Instant::now() + LIMIT,
+        };
+        let began = Instant::now();
+        match part.measure(&setting)? {
             Ok(section) => sections.push(section),
-            Err(absent) => missing.push(absent),
+            Err(absent) => missing.push(format!("{}: {absent}", part.name())),
         }
+        say::stage(&format!("{}: took {} s", part.name(), began.elapsed().as_secs()));
     }
-    for section in &sections {
-        say::line(&section.text());
-    }
-    for absent in &missing {
-        say::line(&format!("missing: {absent}"));
-    }
+    report(&sections, &missing);
     if options.write && !sections.is_empty() {
         page::write(&sections, &machine)?;
     }
     judge(&sections, &missing)
 }
 
-/// One part, or which peer it lacks.
-fn measure(part: Part, setting: &Setting<'_>) -> Result<Result<Section, String>> {
-    match part {
-        Part::Idle => idle::measure(setting),
-        Part::Read => read::measure(setting),
+/// How long it will take, on the machine that the estimate comes from.
+fn announcement(options: &Options) -> String {
+    let minutes = |part: &Part| {
+        let pairs = options.pairs.unwrap_or_else(|| part.pairs());
+        (part.seconds_a_pair() * u64::try_from(pairs).unwrap_or(u64::MAX)).div_ceil(60)
+    };
+    let each: Vec<String> = options.parts.iter().map(|part| format!("{} {} min", part.name(), minutes(part))).collect();
+    let all: u64 = options.parts.iter().map(minutes).sum();
+    format!("about {all} min in all ({}); nothing else may run meanwhile", each.join(", "))
+}
+
+fn report(sections: &[Section], missing: &[String]) {
+    let texts: Vec<(Part, String)> = sections.iter().map(|section| (section.part, section.text())).collect();
+    for (_, text) in &texts {
+        say::line(text);
+    }
+    if let Some(summary) = summary::of(texts.iter().map(|(part, text)| (*part, text.as_str()))) {
+        say::line(&summary);
+    }
+    for absent in missing {
+        say::line(&format!("missing: {absent}"));
     }
 }
 
 /// A proof that fails, and one that nothing was measured for, end with an error;
 /// a missing peer only where everything is expected to be there.
 fn judge(sections: &[Section], missing: &[String]) -> Outcome {
-    let verdicts: Vec<Verdict> =
-        sections.iter().flat_map(|section| &section.cells).filter_map(|cell| Some(cell.comparison.as_ref()?.verdict())).collect();
+    let verdicts: Vec<Verdict> = sections.iter().flat_map(Section::verdicts).collect();
     if verdicts.is_empty() {
         bail!("peers: nothing was compared");
     }

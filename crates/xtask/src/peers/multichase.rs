@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::peers::rivals::named;
 use crate::peers::{child, ratios};
 use crate::sh;
 
@@ -33,14 +34,7 @@ pub struct Chase {
 impl Multichase {
     /// Or what is missing.
     pub fn find() -> Result<Self, String> {
-        let named = std::env::var_os(VARIABLE).map(PathBuf::from);
-        let binary = match named {
-            Some(path) if path.is_file() => path,
-            Some(path) => return Err(format!("multichase: {VARIABLE}={} is no file", path.display())),
-            None => sh::which("multichase").ok_or_else(|| {
-                format!("multichase: not on PATH and {VARIABLE} is not set; from github.com/google/multichase, built by its make")
-            })?,
-        };
+        let binary = named("multichase", VARIABLE, "github.com/google/multichase, built by its make")?;
         let taskset = sh::which("taskset").ok_or("taskset, which pins multichase (Debian package util-linux)")?;
         Ok(Self { binary, taskset })
     }

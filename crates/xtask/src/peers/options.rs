@@ -4,17 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-/// What is compared, each with a peer of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Idle,
-    Read,
-}
+use crate::peers::part::Part;
 
 #[derive(Debug)]
 pub struct Options {
-    pub pairs: usize,
-    pub only: Option<Part>,
+    /// By the part's own rule if None.
+    pub pairs: Option<usize>,
+    /// In the order of the page.
+    pub parts: Vec<Part>,
     /// Bytes.
     pub buffer: Option<u64>,
     /// Instead of the release binary, which is then not built.
@@ -25,15 +22,16 @@ pub struct Options {
 
 impl Options {
     pub fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { pairs: 15, only: None, buffer: None, binary: None, write: false };
+        let mut options = Self { pairs: None, parts: Part::ALL.to_vec(), buffer: None, binary: None, write: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
             match arg.as_str() {
                 "--pairs" => {
-                    options.pairs = value()?.parse().ok().filter(|n| *n > 0).context("--pairs wants a number above 0")?
+                    let pairs = value()?.parse().ok().filter(|n| *n > 0).context("--pairs wants a number above 0")?;
+                    options.pairs = Some(pairs);
                 }
-                "--only" => options.only = Some(part(value()?)?),
+                "--only" => options.parts = parts(value()?)?,
                 "--buffer" => options.buffer = Some(size(value()?)?),
                 "--binary" => options.binary = Some(value()?.into()),
                 "--write" => options.write = true,
@@ -42,18 +40,21 @@ impl Options {
         }
         Ok(options)
     }
-
-    pub fn parts(&self) -> Vec<Part> {
-        self.only.map_or_else(|| vec![Part::Idle, Part::Read], |part| vec![part])
-    }
 }
 
-fn part(name: &str) -> Result<Part> {
-    match name {
-        "idle" => Ok(Part::Idle),
-        "read" => Ok(Part::Read),
-        _ => bail!("--only {name}: it is idle or read"),
+/// Names by commas; `stream` and `cache` mean several.
+fn parts(list: &str) -> Result<Vec<Part>> {
+    let mut asked = Vec::new();
+    for name in list.split(',') {
+        match name {
+            "stream" => asked.extend([Part::Write, Part::Copy, Part::Triad]),
+            "cache" => asked.extend([Part::L2, Part::L1]),
+            _ => asked.push(Part::by_name(name).with_context(|| {
+                format!("--only {name}: it is stream, cache or one of {}", Part::ALL.map(Part::name).join(", "))
+            })?),
+        }
     }
+    Ok(Part::ALL.into_iter().filter(|part| asked.contains(part)).collect())
 }
 
 /// Bytes, or with a binary suffix.
@@ -81,8 +82,10 @@ mod tests {
     #[test]
     fn what_is_asked_is_what_is_done() {
         let options = parse(&["--pairs", "3", "--only", "read", "--buffer", "64MiB"]).expect("parses");
-        assert_eq!((options.pairs, options.parts(), options.buffer), (3, vec![Part::Read], Some(64 << 20)));
-        assert_eq!(parse(&[]).expect("parses").parts(), [Part::Idle, Part::Read]);
+        assert_eq!((options.pairs, options.parts, options.buffer), (Some(3), vec![Part::Read], Some(64 << 20)));
+        assert_eq!(parse(&[]).expect("parses").parts, Part::ALL);
+        let several = parse(&["--only", "c2c,stream,idle"]).expect("parses").parts;
+        assert_eq!(several, [Part::Idle, Part::Write, Part::Copy, Part::Triad, Part::C2c]);
     }
 
     #[test]
@@ -90,7 +93,8 @@ mod tests {
         for bad in [
             &["--pairs", "0"][..],
             &["--pairs"],
-            &["--only", "write"],
+            &["--only", "writes"],
+            &["--only", "read,"],
             &["--buffer", "1GB"],
             &["--buffer", "GiB"],
             &["--buffer", "99999999999GiB"],

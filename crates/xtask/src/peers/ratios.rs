@@ -1,17 +1,31 @@
 //! Ratios of paired runs, and what they prove.
 
 /// Below this many pairs nothing is said.
-const ENOUGH: usize = 9;
+pub const ENOUGH: usize = 9;
 /// The share by which ours may be off.
 const ALLOWED: f64 = 0.03;
+/// And for a line handed over, which depends on where it is homed.
+const HANDOVER: f64 = 0.10;
 
 /// What the figure is, and therefore what is proven of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// ns; equal within 3 %.
     Latency,
+    /// ns; equal within 10 %.
+    Handover,
     /// B/s; not below the peer by more than the peer is below itself + 3 %.
     Bandwidth,
+}
+
+impl Quantity {
+    /// In its unit.
+    pub fn said(self, value: f64) -> String {
+        match self {
+            Self::Latency | Self::Handover => format!("{value:.1} ns"),
+            Self::Bandwidth => format!("{:.2} GB/s", value / 1e9),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +85,7 @@ impl Comparison {
     /// Our best run over the peer's best run.
     pub fn bests(&self) -> f64 {
         let best = |values: &mut dyn Iterator<Item = f64>| match self.quantity {
-            Quantity::Latency => values.fold(f64::INFINITY, f64::min),
+            Quantity::Latency | Quantity::Handover => values.fold(f64::INFINITY, f64::min),
             Quantity::Bandwidth => values.fold(0.0, f64::max),
         };
         best(&mut self.slots.iter().map(|slot| slot.ours)) / best(&mut self.slots.iter().map(|slot| slot.peer))
@@ -92,6 +106,7 @@ impl Comparison {
         let ratio = self.ratio().median;
         let holds = match self.quantity {
             Quantity::Latency => (ratio - 1.0).abs() <= ALLOWED,
+            Quantity::Handover => (ratio - 1.0).abs() <= HANDOVER,
             Quantity::Bandwidth => {
                 let peer_below_itself = self.itself().map_or(0.0, |itself| (1.0 - itself.median).max(0.0));
                 1.0 - ratio <= peer_below_itself + ALLOWED
@@ -109,6 +124,16 @@ impl Comparison {
 /// NaN of nothing.
 pub fn median(values: Vec<f64>) -> f64 {
     spread(values.into_iter()).median
+}
+
+/// NaN of nothing.
+pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values {
+        sum += value.ln();
+        count += 1.0;
+    }
+    (sum / count).exp()
 }
 
 fn spread(values: impl Iterator<Item = f64>) -> Spread {
@@ -175,6 +200,8 @@ mod tests {
         ] {
             assert_eq!(same(Quantity::Latency, ENOUGH, (ours, 100.0, None)), verdict, "{ours}");
         }
+        assert_eq!(same(Quantity::Handover, ENOUGH, (109.9, 100.0, None)), Verdict::Holds);
+        assert_eq!(same(Quantity::Handover, ENOUGH, (89.9, 100.0, None)), Verdict::Fails);
         assert_eq!(same(Quantity::Latency, ENOUGH - 1, (100.0, 100.0, None)), Verdict::TooFewPairs);
     }
 

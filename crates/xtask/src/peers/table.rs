@@ -3,24 +3,37 @@
 use std::collections::BTreeMap;
 
 use crate::peers::ratios::{Comparison, Quantity, Spread, Verdict};
-use crate::peers::{Cell, Section};
+use crate::peers::{Body, Cell, Section};
 
 const HEAD: [&str; 9] =
     ["", "pairs", "ours", "peer", "ours / peer", "middle half", "bests", "peer / itself (middle half)", "verdict"];
 
+/// Columns that the summary reads back.
+pub const PEER: usize = 3;
+pub const RATIO: usize = 4;
+pub const ITSELF: usize = 7;
+
 impl Section {
     /// What was compared, the table, and what has to be said about its lines.
     pub fn text(&self) -> String {
-        let rows: Vec<[String; 9]> = self.cells.iter().map(row).collect();
-        let notes: Vec<String> = self.cells.iter().flat_map(remarks).collect();
-        let mut text = format!("{}\n\n{}", self.about, aligned(&HEAD.map(str::to_owned), &rows));
-        if !notes.is_empty() {
-            text.push('\n');
-            text.push_str(&notes.join("\n"));
-            text.push('\n');
-        }
-        text
+        let table = match &self.body {
+            Body::Cells(cells) => of_cells(cells),
+            Body::Counted { text, .. } => text.clone(),
+        };
+        format!("{}\n\n{table}", self.about)
     }
+}
+
+fn of_cells(cells: &[Cell]) -> String {
+    let rows: Vec<[String; 9]> = cells.iter().map(row).collect();
+    let notes: Vec<String> = cells.iter().flat_map(remarks).collect();
+    let mut text = aligned(&HEAD.map(str::to_owned), &rows);
+    if !notes.is_empty() {
+        text.push('\n');
+        text.push_str(&notes.join("\n"));
+        text.push('\n');
+    }
+    text
 }
 
 /// What did not count, by kind, and what ended the cell.
@@ -46,21 +59,14 @@ fn row(cell: &Cell) -> [String; 9] {
     [
         cell.name.clone(),
         all.pairs().to_string(),
-        value(all, all.ours().median),
-        value(all, all.peer().median),
+        all.quantity.said(all.ours().median),
+        all.quantity.said(all.peer().median),
         format!("{:.3}", ratio.median),
         between(ratio),
         format!("{:.3}", all.bests()),
         all.itself().map_or_else(dash, |itself| format!("{:.3} ({})", itself.median, between(itself))),
         verdict(all).to_owned(),
     ]
-}
-
-fn value(all: &Comparison, value: f64) -> String {
-    match all.quantity {
-        Quantity::Latency => format!("{value:.1} ns"),
-        Quantity::Bandwidth => format!("{:.2} GB/s", value / 1e9),
-    }
 }
 
 fn between(spread: Spread) -> String {
@@ -73,12 +79,14 @@ fn verdict(all: &Comparison) -> &'static str {
         (Verdict::Holds, Quantity::Bandwidth) => "not below",
         (Verdict::Fails, Quantity::Latency) => "OFF by more than 3 %",
         (Verdict::Fails, Quantity::Bandwidth) => "BELOW by more than 3 %",
+        (Verdict::Holds, Quantity::Handover) => "equal within 10 %",
+        (Verdict::Fails, Quantity::Handover) => "OFF by more than 10 %",
         (Verdict::TooFewPairs, _) => "too few pairs",
     }
 }
 
 /// A Markdown table with columns of equal width.
-fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
+pub fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         let cells = rows.iter().chain([head]).filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
@@ -96,7 +104,7 @@ fn aligned<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::options::Part;
+    use crate::peers::part::Part;
     use crate::peers::ratios::Slot;
 
     #[test]
@@ -112,7 +120,7 @@ mod tests {
             },
             Cell { name: "b".to_owned(), ended: Some("exit 2: refused".to_owned()), ..Cell::default() },
         ];
-        let text = Section { part: Part::Idle, about: "x against y".to_owned(), cells }.text();
+        let text = Section { part: Part::Idle, about: "x against y".to_owned(), body: Body::Cells(cells) }.text();
         let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.starts_with("x against y\n\n| "), "{text}");
         for part in [

@@ -1,0 +1,87 @@
+//! mbw: libc's memcpy, whose stores are non-temporal from a size on that libc chooses by the machine.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::{Duel, Found, Rival, Want, figure, name, packaged, pinned};
+use crate::peers::child;
+
+const MIB: u64 = 1 << 20;
+
+pub struct Mbw {
+    binary: PathBuf,
+    /// Bytes of one copy from which libc's stores are non-temporal; None where libc doesn't say.
+    threshold: Option<u64>,
+}
+
+pub fn find() -> Found {
+    Ok(Box::new(Mbw { binary: packaged("mbw")?, threshold: threshold() }))
+}
+
+impl Rival for Mbw {
+    fn about(&self) -> String {
+        let kind = self.threshold.map_or_else(
+            || "libc's stores taken for plain".to_owned(),
+            |bytes| format!("libc's stores non-temporal from {} MiB on", bytes >> 20),
+        );
+        format!("mbw (memcpy, average of its runs; {kind})")
+    }
+
+    fn duel<'a>(&'a self, want: &Want<'a>) -> Option<Result<Duel<'a>>> {
+        let mebibytes = want.stream_bytes().div_ceil(MIB);
+        let nt = self.threshold.is_some_and(|from| mebibytes * MIB >= from);
+        let mixes: &'static [&'static str] = if nt { &["copy-nt"] } else { &["copy"] };
+        // It has one thread, and one size for both arrays.
+        if want.threads() > 1 || mixes != [want.mix] || want.stream_bytes() < MIB {
+            return None;
+        }
+        let cpus = want.cpus.to_vec();
+        Some(Ok(Duel {
+            name: name(want, "mbw memcpy"),
+            mixes,
+            cpus: cpus.clone(),
+            bytes: mebibytes * MIB,
+            pages: want.machine.default_pages(),
+            theirs: Box::new(move || {
+                let mut command = pinned(&self.binary, &cpus);
+                command.args(["-q", "-t0", "-n", "3", &mebibytes.to_string()]);
+                figure(&mut command, copied)
+            }),
+        }))
+    }
+}
+
+/// B/s, loads and stores: it counts what is copied once. `AVG  Method: MEMCPY … Copy: 1176.254 MiB/s`
+fn copied(said: &str) -> Option<f64> {
+    let row = said.lines().find(|line| line.starts_with("AVG") && line.contains("MEMCPY"))?;
+    #[expect(clippy::cast_precision_loss, reason = "2^20")]
+    super::number_after(row, "Copy:").map(|rate| 2.0 * rate * MIB as f64)
+}
+
+/// From glibc's loader, which prints its tunables.
+fn threshold() -> Option<u64> {
+    let loader =
+        ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].into_iter().find(|path| PathBuf::from(path).exists())?;
+    parse(&child::run(Command::new(loader).arg("--list-tunables")).ok()?)
+}
+
+fn parse(said: &str) -> Option<u64> {
+    let value = said.split_once("x86_non_temporal_threshold: 0x")?.1.split_whitespace().next()?;
+    u64::from_str_radix(value, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_counts_twice_and_libc_tells_its_threshold() {
+        let said = "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 1.000 MiB/s\nAVG\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.0\tCopy: 1000.500 MiB/s\n";
+        assert_eq!(copied(said), Some(2001.0 * 1_048_576.0));
+        assert_eq!(copied("AVG\tMethod: DUMB\tCopy: 1 MiB/s"), None);
+        assert_eq!(parse("glibc.cpu.x86_non_temporal_threshold: 0x7200000 (min: 0x4040, max: 0xff)"), Some(0x720_0000));
+        assert_eq!(parse("glibc.cpu.x86_hwcaps:"), None);
+    }
+}
