@@ -73,7 +73,7 @@ impl Part {
             Self::Copy => 65,
             Self::Triad => 75,
             Self::L2 | Self::L1 => 80,
-            Self::C2c => 5,
+            Self::C2c => 10,
             Self::Repeat => 25,
             Self::Coverage => 12,
         }

@@ -1,7 +1,7 @@
 //! All bandwidths together, from the tables of the parts, so that parts measured on several days add up.
 
 use crate::peers::part::Part;
-use crate::peers::ratios::geometric_mean;
+use crate::peers::ratios::{ENOUGH, geometric_mean};
 use crate::peers::table;
 
 /// Of the peer's ratio to itself, over all cells.
@@ -75,6 +75,7 @@ fn line(part: Part, row: &str) -> Option<Line> {
     let cell = |column: usize| cells.get(column).copied();
     let name = cell(0)?;
     let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
+    cell(table::PAIRS).and_then(|pairs| pairs.parse().ok()).filter(|pairs: &usize| *pairs >= ENOUGH)?;
     let peer = cell(table::PEER).filter(|text| text.ends_with("GB/s")).and_then(number)?;
     let itself = cell(table::ITSELF).and_then(number).unwrap_or(1.0);
     Some(Line {
@@ -98,6 +99,7 @@ about: x\n
 | copy, 1 thread, slow  | 9     | 9.0 GB/s  | 4.00 GB/s  | 2.250       | a | 1 | 1.000 (1–1) | not below |
 | copy, 1 thread, fast  | 9     | 9.0 GB/s  | 10.00 GB/s | 0.900       | a | 1 | 1.000 (1–1) | BELOW |
 | copy, 2 threads, slow | 9     | 9.0 GB/s  | 4.00 GB/s  | 1.000       | a | 1 | 0.900 (1–1) | not below |
+| y, 2 threads, slow    | 8     | 9.0 GB/s  | 4.00 GB/s  | 0.100       | a | 1 | 0.900 (1–1) | too few pairs |
 | x, 2 threads, slow    | 0     | –         | –          | –           | – | – | – | not measured |
 ";
 

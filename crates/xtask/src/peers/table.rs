@@ -9,6 +9,7 @@ const HEAD: [&str; 9] =
     ["", "pairs", "ours", "peer", "ours / peer", "middle half", "bests", "peer / itself (middle half)", "verdict"];
 
 /// Columns that the summary reads back.
+pub const PAIRS: usize = 1;
 pub const PEER: usize = 3;
 pub const RATIO: usize = 4;
 pub const ITSELF: usize = 7;
