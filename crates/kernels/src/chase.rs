@@ -13,8 +13,9 @@ use crate::clock::Clock;
 use crate::rng::Rng;
 
 const LINE: usize = 64;
-/// Writes in flight while a permutation is built.
-const BATCH: usize = 32;
+/// Lines asked for ahead while a permutation is built: as many as a core's first level has under way. More of them wait for
+/// one another (26 ns a node of a full-random ring of 1 GiB with 16, 31 with 32, 45 with 64).
+const BATCH: usize = 16;
 
 /// The order in which a ring visits its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -327,12 +328,18 @@ impl Linker<'_> {
         let mut next = [0; BATCH];
         let mut ready = 1..(1 + BATCH).min(n);
         self.draw(begin, ready.clone(), &mut next, rng);
+        // Targets in a window are found in the cache: what misses is each node's own line, at a stride that no prefetcher
+        // follows (25 ns a node, 12 with this). In one cycle through all the targets need all that can be under way.
+        let own_lines = n < self.ring.nodes;
         while !ready.is_empty() {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
             let now = next;
             let following = ready.end..(ready.end + BATCH).min(n);
+            if own_lines {
+                following.clone().for_each(|i| arch::prefetch_write(self.word(begin + i).cast()));
+            }
             self.draw(begin, following.clone(), &mut next, rng);
             for (i, &j) in ready.zip(&now) {
                 let (i, j) = (begin + i, begin + j);

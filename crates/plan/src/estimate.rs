@@ -12,9 +12,9 @@ const MS: u64 = 1_000_000;
 const TOUCH_HUGE_NS: u64 = 150_000;
 const TOUCH_BASE_NS: u64 = 280_000;
 /// ns to link a node: a miss each when the whole buffer is one cycle, hits in L2 inside a window.
-const LINK_FULL_NS: u64 = 32;
-const LINK_FULL_BASE_NS: u64 = 45;
-const LINK_WINDOW_NS: u64 = 8;
+const LINK_FULL_NS: u64 = 28;
+const LINK_FULL_BASE_NS: u64 = 34;
+const LINK_WINDOW_NS: u64 = 13;
 const LINK_SEQUENTIAL_NS: u64 = 5;
 /// ns to fill a MiB of a stream, or to flush a MiB of a chase.
 const FILL_NS: u64 = 90_000;
