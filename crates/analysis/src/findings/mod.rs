@@ -10,6 +10,7 @@ mod moved_cpus;
 mod nt_stores;
 mod numa_penalty;
 mod power_saving;
+mod prefetch_state;
 mod shared_cores;
 mod tlb_cost;
 
@@ -27,6 +28,7 @@ const RULES: &[Rule] = &[
     numa_penalty::find,
     power_saving::find,
     tlb_cost::find,
+    prefetch_state::find,
     nt_stores::find,
     concurrency::find,
     asymmetry::find,

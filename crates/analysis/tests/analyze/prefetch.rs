@@ -115,3 +115,21 @@ fn where_they_are_left_the_reason_stands_beside_the_verdict() {
     lab.peak(&[0], memgauge_model::Mix::Read);
     assert_eq!(lab.report().prefetch, None);
 }
+
+#[test]
+fn a_finding_where_prefetching_matters_and_none_where_it_does_not() {
+    let ids = |lab: &Lab| -> Vec<String> { lab.report().findings.iter().map(|finding| finding.id.clone()).collect() };
+    // On, with the headline at 128 B in random order: as it should be.
+    assert!(ids(&probed(ON).0).is_empty());
+    // Off, though nobody switched it off; and switched off by us.
+    assert_eq!(ids(&probed(OFF).0), ["prefetch_off"]);
+    let (mut ours, _) = probed(OFF);
+    switched_off(&mut ours);
+    assert!(ids(&ours).is_empty());
+    // A latency that somebody asked for in rising order.
+    let (mut lab, points) = probed(ON);
+    lab.record.plan.points[points[0]].measure = Measure::Idle { node: 0, keepalive: false, keepalive_reason: None };
+    let report = lab.report();
+    let finding = report.findings.iter().find(|finding| finding.id == "prefetched_latency").expect("9 ns are no memory's");
+    assert!(finding.text.starts_with("idle_latency of 9.") && finding.evidence.len() == 3, "{finding:?}");
+}

@@ -1,0 +1,46 @@
+//! Prefetching by probe, where it matters: latencies that it helped, or bandwidth that it does not help.
+
+use super::evidence::{finding, label};
+use memgauge_model::{Finding, MetricId, PrefetchState, PrefetchVerdict, Prefetching, Record, Report, Severity};
+
+/// Below this stride the spatial prefetcher has a node's neighbour ready.
+const PAIR: u64 = 128;
+
+pub(super) fn find(_: &Record, report: &Report) -> Vec<Finding> {
+    let Some(prefetch) = &report.prefetch else { return Vec::new() };
+    helped(report, prefetch).into_iter().chain(asleep(report, prefetch)).collect()
+}
+
+/// Chases in an order or at a stride that the prefetchers which act here can follow.
+fn helped(report: &Report, prefetch: &PrefetchVerdict) -> Option<Finding> {
+    let on = |verdict: Prefetching| verdict == Prefetching::On;
+    let (streaming, spatial) = (on(prefetch.streaming.verdict), on(prefetch.spatial.verdict));
+    let latencies = report.metrics.iter().enumerate().filter(|(_, metric)| metric.name.ends_with("_latency"));
+    let followed = latencies.filter(|(_, metric)| {
+        let stride: Option<u64> = label(metric, "stride").parse().ok();
+        let chase = label(metric, "prefetch") != "off";
+        chase && (streaming && label(metric, "order") == "sequential" || spatial && stride.is_some_and(|stride| stride < PAIR))
+    });
+    let mut evidence: Vec<MetricId> = followed.map(|(id, _)| id).collect();
+    let first = report.metrics.get(*evidence.first()?)?;
+    let text = format!(
+        "{} of {:.1} ns ({} at {} B) is that of prefetched lines, not of memory: prefetchers act here; use --order window-random at a stride of {PAIR} B or more, or --prefetch off where that can be had",
+        first.name,
+        first.value,
+        label(first, "order"),
+        label(first, "stride")
+    );
+    evidence.extend([prefetch.streaming.metric, prefetch.spatial.metric].into_iter().flatten());
+    Some(finding("prefetched_latency", Severity::Warning, text, evidence))
+}
+
+/// Nobody switched the streaming prefetcher off in this run, and still it does not act.
+fn asleep(report: &Report, prefetch: &PrefetchVerdict) -> Option<Finding> {
+    let left = matches!(prefetch.control, PrefetchState::Left { .. });
+    let ratio = prefetch.streaming.metric.filter(|_| left && prefetch.streaming.verdict == Prefetching::Off)?;
+    let text = format!(
+        "streaming prefetch does not act: rising addresses take {:.2} of the time of random ones; programs that read in order lose bandwidth by it; look at the firmware's prefetcher settings",
+        report.metrics.get(ratio)?.value
+    );
+    Some(finding("prefetch_off", Severity::Warning, text, vec![ratio]))
+}
