@@ -1,6 +1,6 @@
 //! What executes a plan, as a trait: the hardware, a replay, a simulation, a mock in a test.
 
-use memgauge_model::{ArenaId, Block, ClockFacts, Cpu, EventKind, Placement, Plan, PointId, Reason};
+use memgauge_model::{ArenaId, Block, ClockFacts, CounterState, Cpu, EventKind, Placement, Plan, PointId, Reason};
 use memgauge_sys::{Errno, PinError};
 use std::collections::BTreeMap;
 
@@ -18,6 +18,11 @@ pub trait Backend {
     ///
     /// No usable clock, or no CPU to calibrate on.
     fn clock(&mut self, plan: &Plan) -> Result<ClockFacts, Failure>;
+
+    /// Opens the plan's hardware counters, once; says which of them count.
+    fn counters(&mut self, _plan: &Plan) -> CounterState {
+        CounterState::default()
+    }
 
     /// Maps, fills and checks these arenas, calls `body` while they live, checks again, unmaps.
     ///

@@ -73,6 +73,7 @@ impl<'a> Schedule<'a> {
 
     fn all(&mut self) -> Result<(), Failure> {
         self.state.run.clock = self.backend.clock(self.plan)?;
+        self.state.run.counters = self.backend.counters(self.plan);
         let mut active: Vec<bool> = vec![true; self.plan.points.len()];
         let first_look = self.plan.rounds.looks.first().copied().unwrap_or(1);
         let candidates: usize = self.plan.searches.iter().map(|s| s.candidates.len().saturating_sub(1)).sum();

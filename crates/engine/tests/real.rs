@@ -256,3 +256,49 @@ fn real_what_cannot_be_had_is_an_event_and_the_rest_is_measured() {
         |event: &Event| matches!(&event.what, EventKind::PointFailed { point: 0, detail, .. } if detail.contains("100000"));
     assert!(run.events.iter().any(failed), "{:?}", run.events);
 }
+
+/// The kernel's own clocks stand for hardware counters, which guests lack: one for the whole of a CPU, one for a thread.
+#[test]
+fn real_counters_count_over_the_windows_and_one_that_is_not_there_is_named() {
+    let Some(cpu) = cpus().map(|cpus| cpus[0]) else { return };
+    let mut plan = plan(&[cpu]);
+    let whole = || CounterScope::System { cpus: CpuList::from(vec![cpu]) };
+    let thread = || CounterScope::Thread { cpus: None };
+    // PERF_TYPE_SOFTWARE: cpu-clock, task-clock, and no such event.
+    for (counts, config, scope) in
+        [(Counted::DramRead, 0, whole()), (Counted::LlcMisses, 1, thread()), (Counted::DtlbMisses, 9999, thread())]
+    {
+        let (pmu, event, config) = ("software".to_owned(), "a clock".to_owned(), [config, 0, 0]);
+        plan.counters.push(CounterEvent { pmu, event, counts, kind: 1, config, scope, bytes: 1.0 });
+    }
+    let ring = arena(&mut plan, cpu, Pages::Base, rings(16 << 20, &[(Order::FullRandom, 64)]));
+    point(&mut plan, IDLE, vec![chase(cpu, ring, 0)], 60_000_000);
+    let array = arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 1, bytes: 16 << 20 });
+    point(&mut plan, Measure::Peak { mix: Mix::Read }, vec![stream(cpu, array, Mix::Read)], 60_000_000);
+    let run = measured(&plan);
+    let refused: Vec<usize> = run.counters.refused.iter().map(|refusal| refusal.event).collect();
+    assert!(refused.contains(&2), "{:?}", run.counters);
+    if refused.contains(&0) || refused.contains(&1) {
+        // A sandbox, or perf_event_paranoid: then for that reason.
+        assert!(run.counters.refused.iter().all(|r| r.event == 2 || r.reason != Reason::NotPresent), "{:?}", run.counters);
+        return;
+    }
+    assert_eq!(run.counters.used, [0, 1]);
+    for block in run.points.iter().flat_map(|point| &point.rounds) {
+        let counters = block.counters.as_ref().unwrap();
+        let windows: f64 = block.windows.iter().map(|window| window.ns).sum();
+        let ([system], [own]) = (&counters.system[..], &counters.threads[..]) else { panic!("{counters:?}") };
+        // From the leader's decision, up to a window before the first, to the last window's end.
+        assert!((0.99 * windows..2.0 * windows).contains(&counters.system_ns), "{windows}: {counters:?}");
+        let clock = system.scaled().unwrap() / counters.system_ns;
+        assert!((0.9..1.1).contains(&clock), "{clock}: {counters:?}");
+        let [count] = own.counts[..] else { panic!("{own:?}") };
+        let busy = count.scaled().unwrap() / windows;
+        // Other processes may have had its CPU for most of the time; never had it more than all.
+        assert!((0.02..1.2).contains(&busy), "{busy} of {windows}: {own:?}");
+        // What it did in that time is what its windows say.
+        let bytes: f64 = block.windows.iter().map(|window| window.bytes_per_s() * window.ns / 1e9).sum();
+        let accesses = bytes / 64.0;
+        assert!((0.7..1.3).contains(&(own.accesses as f64 / accesses)), "{accesses}: {own:?}");
+    }
+}

@@ -5,14 +5,14 @@ use super::arenas::{Content, Memory};
 use super::combine::{self, Brought, Kind};
 use super::team::{Ended, Team};
 use super::threads;
-use super::timing::{Cut, ns_to_ticks};
+use super::timing::{Cut, ns_to_ticks, ticks_to_ns};
 use super::work::{Chase, KeepAlive, Stream, Work};
 use crate::backend::{Failure, Task};
 use memgauge_kernels::{
     self as kernels,
     stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
 };
-use memgauge_model::{ArenaId, Block, Cpu, Isa, Job, Mix, Reason, Thread};
+use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Isa, Job, Mix, Reason, Thread, ThreadCounts};
 
 /// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
 const CHASE_FLOOR_NS: u64 = 20_000;
@@ -26,7 +26,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
     let cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
     let tolerance = ns_to_ticks(rule.limits.gap_ns, hz);
     let members = u32::try_from(point.threads.len()).unwrap_or(u32::MAX);
-    let team = Team::new(members, clock, cut, hardware.cost_ticks(), tolerance, hardware.stop);
+    let team = Team::new(members, clock, cut, hardware.cost_ticks(), tolerance, hardware.stop, &hardware.counters);
     let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
     let jobs = point
         .threads
@@ -57,9 +57,22 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         settled: lead.done.settled,
         core_hz: combine::core_hz(&lead.done.parts, hz),
         windows: combine::windows(&brought, cut.window, hz),
+        counters: (!hardware.counters.is_empty()).then(|| counted(&brought, hz)),
         ..Block::default()
     };
     if block.windows.is_empty() { Err(hardware.nothing_came("no window was closed")) } else { Ok(block) }
+}
+
+/// What the counters of all workers said.
+fn counted(brought: &[Brought], hz: f64) -> BlockCounters {
+    let own = |b: &Brought| ThreadCounts { accesses: b.kind.accesses(b.done.counts.accesses), ..b.done.counts.clone() };
+    let threads = brought.iter().map(own).collect();
+    let system = brought.first().and_then(|lead| lead.done.system.as_ref());
+    BlockCounters {
+        system_ns: system.map_or(0.0, |system| ticks_to_ns(system.ticks, hz)),
+        system: system.map_or_else(Vec::new, |system| system.counts.clone()),
+        threads,
+    }
 }
 
 /// All that the workers brought, or the most telling reason why there is less.
@@ -126,7 +139,8 @@ fn prepare<'m, 'a: 'm>(
             let Content::Streams { arrays, place } = take(free, *arena)? else { return Err(wrong()) };
             let work = stream(arrays, place, *mix, *isa, *block_lines, delay)?;
             let moved = work.kernel.accounting();
-            (Kind::Burst { bytes: moved.bytes_loaded + moved.bytes_stored }, Ready::Stream(work))
+            let (bytes, lines) = (moved.bytes_loaded + moved.bytes_stored, moved.lines_loaded + moved.lines_stored);
+            (Kind::Burst { bytes, lines }, Ready::Stream(work))
         }
         Job::KeepAlive => (Kind::KeepAlive, Ready::KeepAlive(KeepAlive)),
         Job::TimedChase { .. } | Job::C2c { .. } => return Err(wrong()),

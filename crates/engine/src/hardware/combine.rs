@@ -17,10 +17,21 @@ pub struct Brought {
 pub enum Kind {
     /// A hop of the observer: 64 bytes.
     Hop,
-    /// A burst of so many application bytes.
-    Burst { bytes: u64 },
+    /// A burst of so many application bytes, by accesses to so many lines.
+    Burst { bytes: u64, lines: u64 },
     /// Nothing.
     KeepAlive,
+}
+
+impl Kind {
+    /// Accesses to lines in so many units.
+    pub fn accesses(self, units: u64) -> u64 {
+        match self {
+            Self::Hop => units,
+            Self::Burst { lines, .. } => units * lines,
+            Self::KeepAlive => 0,
+        }
+    }
 }
 
 /// Windows that every worker has brought, with the worst that any of them noticed.
@@ -56,7 +67,7 @@ fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f6
             to.hop_ns += ticks_to_ns(part.inside, hz);
             to.observer_bytes_per_s += part.units * 64.0 / active_s;
         }
-        Kind::Burst { bytes } => to.load_bytes_per_s += part.units * bytes as f64 / active_s,
+        Kind::Burst { bytes, .. } => to.load_bytes_per_s += part.units * bytes as f64 / active_s,
         // It only has to be busy: what disturbs it disturbs nobody, unless it was away for a tenth of the window.
         Kind::KeepAlive => {
             let away = ticks_to_ns(part.excess, hz).max(part.waited_ns as f64);

@@ -90,6 +90,11 @@ impl Log {
         self.median
     }
 
+    /// Units of the chunks since the one that crossed the first mark.
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+
     /// Chunks are of another length from now on.
     pub fn forget(&mut self) {
         self.recent_at = 0;

@@ -4,6 +4,7 @@ mod arenas;
 mod bench;
 mod blocks;
 mod combine;
+mod counters;
 mod crew;
 mod fill;
 mod log;
@@ -20,8 +21,9 @@ mod work;
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
 use bench::HardwareBench;
+use counters::Counters;
 use memgauge_kernels::{Clock, spin};
-use memgauge_model::{ArenaId, ClockFacts, Plan, Reason};
+use memgauge_model::{ArenaId, ClockFacts, CounterState, Plan, Reason};
 use memgauge_sys as sys;
 use memgauge_sys::guard::RegisterGuard;
 pub(crate) use pair::sharing_ratio;
@@ -38,6 +40,7 @@ pub struct Hardware {
     stop: &'static AtomicBool,
     /// Of the cores that chase, where they may be switched.
     prefetchers: Option<RegisterGuard>,
+    counters: Counters,
 }
 
 impl Hardware {
@@ -52,7 +55,15 @@ impl Hardware {
         let hz = clock
             .calibrate(sys::clock::monotonic_raw_ns)
             .ok_or_else(|| Failure::Fatal("no clock of this machine moves".into()))?;
-        Ok(Self { clock, hz, facts: ClockFacts::default(), epoch: Instant::now(), stop, prefetchers: None })
+        Ok(Self {
+            clock,
+            hz,
+            facts: ClockFacts::default(),
+            epoch: Instant::now(),
+            stop,
+            prefetchers: None,
+            counters: Counters::default(),
+        })
     }
 
     /// Has prefetchers off by this guard while a chase runs, on the CPUs that the plan names.
@@ -157,6 +168,12 @@ impl Backend for Hardware {
         self.hz = facts.hz;
         self.facts = facts.clone();
         Ok(facts)
+    }
+
+    fn counters(&mut self, plan: &Plan) -> CounterState {
+        let (counters, state) = Counters::open(&plan.counters);
+        self.counters = counters;
+        state
     }
 
     fn phase(

@@ -1,10 +1,12 @@
 //! Pinned threads that start together, agree when warm-up is over, and end together. Nobody is woken while they work: the
 //! thread that made them sleeps in `join`.
 
+use super::counters::{Counters, Snapshot, SystemCounts, ThreadCounters};
 use super::log::{Asked, Log, Part};
 use super::timing::Cut;
 use super::work::Work;
 use memgauge_kernels::{Clock, spin};
+use memgauge_model::ThreadCounts;
 use memgauge_stats as stats;
 use memgauge_sys::{self as sys, sched::ThreadStats};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -23,6 +25,7 @@ pub struct Team<'a> {
     pub clock_cost: u64,
     pub gap_tolerance: u64,
     pub stop: &'a AtomicBool,
+    counters: &'a Counters,
     members: u32,
     arrived: AtomicU32,
     /// Ticks at which all begin; 0 before all have arrived.
@@ -38,6 +41,10 @@ pub struct Done {
     pub parts: Vec<Part>,
     pub warmup_slices: u32,
     pub settled: bool,
+    /// Its own counters; accesses are units still.
+    pub counts: ThreadCounts,
+    /// The leader's: those of the whole system.
+    pub system: Option<SystemCounts>,
 }
 
 /// Why a worker ended early.
@@ -52,13 +59,22 @@ pub enum Ended {
 }
 
 impl<'a> Team<'a> {
-    pub fn new(members: u32, clock: &'a Clock, cut: Cut, clock_cost: u64, gap_tolerance: u64, stop: &'a AtomicBool) -> Self {
+    pub fn new(
+        members: u32,
+        clock: &'a Clock,
+        cut: Cut,
+        clock_cost: u64,
+        gap_tolerance: u64,
+        stop: &'a AtomicBool,
+        counters: &'a Counters,
+    ) -> Self {
         Self {
             clock,
             cut,
             clock_cost,
             gap_tolerance,
             stop,
+            counters,
             members,
             arrived: AtomicU32::new(0),
             start: AtomicU64::new(0),
@@ -94,11 +110,15 @@ impl<'a> Team<'a> {
             rates: [0.0; SLICES],
             slices: 0,
             settled: false,
+            counters: self.counters.of_this_thread(cpu),
+            opening: None,
         };
         let start = self.meet()?;
         let last = worker.warm_up(start, work)?;
         worker.windows(last, work)?;
-        Ok(Done { parts: worker.log.parts, warmup_slices: worker.slices, settled: worker.settled })
+        let counts = worker.counters.end(worker.log.units());
+        let system = worker.opening.map(|first| self.counters.between(&first, &self.counters.snapshot(self.clock)));
+        Ok(Done { parts: worker.log.parts, warmup_slices: worker.slices, settled: worker.settled, counts, system })
     }
 
     /// All members arrive; the last one sets the tick at which all begin.
@@ -141,6 +161,9 @@ struct Worker<'a> {
     rates: [f64; SLICES],
     slices: u32,
     settled: bool,
+    counters: ThreadCounters,
+    /// System-wide counters before the first window, of the leader.
+    opening: Option<Snapshot>,
 }
 
 impl Worker<'_> {
@@ -189,6 +212,8 @@ impl Worker<'_> {
         let spent = now.wrapping_sub(start);
         self.settled = self.slices as usize >= SLICES && stats::settled(&self.rates);
         if (self.settled && spent >= cut.warmup.0) || spent >= cut.warmup.1 {
+            self.opening = Some(self.team.counters.snapshot(self.team.clock));
+            let now = self.team.clock.stamp().ticks;
             // Late enough for all to see it at their next slice's end.
             self.team.begin.store(now.wrapping_add(2 * cut.slice).max(1), Ordering::Release);
         }
@@ -218,6 +243,9 @@ impl Worker<'_> {
             }
             // Between two chunks: everything up to the next stamp is left out of this worker's time.
             let asked = self.ask();
+            if !open {
+                self.counters.begin();
+            }
             let resumed = clock.stamp();
             let gap = resumed.ticks.wrapping_sub(now);
             let on_cpu = on_cpu && self.checked_cpu(resumed.cpu);
