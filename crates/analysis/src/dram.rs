@@ -1,7 +1,8 @@
 //! What the memory controller is estimated to see of application bytes.
 //!
 //! A load counts 1. A plain store counts 2 where the line is read for ownership first, which the probe tells at the same
-//! threads; a non-temporal store counts 1, except where it is only a hint. What can't be told is a range.
+//! threads; a non-temporal store counts 1, except where it is only a hint. What can't be told is a range. What hardware
+//! counters saw stands beside it ([`crate::counters::dram_bytes`]) and changes nothing here.
 
 use crate::figures::Case;
 use crate::jobs::{self, Streams};

@@ -11,6 +11,7 @@ mod absent;
 mod access;
 mod classes;
 mod clock;
+mod counters;
 mod curves;
 mod derived;
 mod draft;
@@ -40,6 +41,7 @@ pub fn analyze(record: &Record) -> Report {
     record.plan.unavailable.iter().for_each(|gap| draft.miss(gap.clone()));
     let figures = figures::measured(&case, &mut draft);
     derived::write(&case, &figures, &mut draft);
+    counters::write(&case, &figures, &mut draft);
     let curves = curves::write(&case, &figures, &mut draft);
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);

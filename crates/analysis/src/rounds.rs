@@ -96,6 +96,18 @@ impl Series {
         series
     }
 
+    /// Rounds of which each gives one value, not one a window; 0 is one, too.
+    pub fn of_blocks(blocks: &[&Block], value: impl Fn(&Block) -> Option<f64>) -> Self {
+        let mut series = Self::default();
+        for block in blocks {
+            if let Some(typical) = value(block).filter(|value| value.is_finite() && *value >= 0.0) {
+                series.samples.push(Sample { round: block.round, typical, undisturbed: None });
+                series.windows += count(block.windows.len());
+            }
+        }
+        series
+    }
+
     /// Rounds of core-to-core passes. Windows, where the block has them, only tell what was disturbed.
     pub fn of_passes(blocks: &[&Block], limits: &DisturbanceLimits) -> Self {
         let mut series = Self::default();

@@ -2,6 +2,7 @@
 
 mod access;
 mod classes;
+mod counters;
 mod curves;
 mod derived;
 mod dram;

@@ -1,5 +1,6 @@
 //! Tables of figures of one name: shared conditions once, those that differ in columns.
 
+use super::counters::is_counter;
 use super::page::{Page, count};
 use crate::figure::{scaled, spread, unit, value};
 use crate::style::{clean, paint};
@@ -131,7 +132,7 @@ pub fn twin(page: &mut Page, metric: &Metric) -> String {
 /// The figures that no section has shown.
 pub fn rest(page: &mut Page) {
     let mut names = BTreeSet::new();
-    let unseen = page.unseen();
+    let unseen = others(page);
     let singles = unseen.iter().filter(|(_, metric)| unseen.iter().filter(|(_, other)| other.name == metric.name).count() == 1);
     let singles = singles.copied().collect::<Vec<_>>();
     if !singles.is_empty() {
@@ -145,10 +146,15 @@ pub fn rest(page: &mut Page) {
         page.labelled(&title(&metric.name), &text);
     }
     // A table shows the `_dram` twins of its figures too, so what is unseen is asked again after each.
-    while let Some((_, metric)) = page.unseen().into_iter().find(|(_, metric)| !names.contains(&metric.name)) {
+    while let Some((_, metric)) = others(page).into_iter().find(|(_, metric)| !names.contains(&metric.name)) {
         names.insert(metric.name.clone());
         table(page, &metric.name);
     }
+}
+
+/// What is not shown yet; counters have a line of their own.
+fn others<'a>(page: &Page<'a>) -> Vec<(MetricId, &'a Metric)> {
+    page.unseen().into_iter().filter(|(_, metric)| !is_counter(&metric.name)).collect()
 }
 
 /// Where the memory of these figures was, by the kernel's own answer.

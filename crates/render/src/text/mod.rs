@@ -2,6 +2,7 @@
 
 mod banner;
 mod c2c;
+mod counters;
 mod figures;
 mod idle;
 mod loaded;
@@ -40,6 +41,7 @@ fn body(page: &mut Page) {
     if page.report.plan.request.what != What::All {
         figures::rest(page);
     }
+    counters::line(page);
 }
 
 #[cfg(test)]
@@ -216,6 +218,30 @@ mod tests {
         }
         let text = plain(&report);
         assert_eq!(text.matches("asked thp, got base").count(), report.curves[0].points.len(), "{text}");
+    }
+
+    #[test]
+    fn counters_are_a_line_where_there_are_any_and_none_where_not() {
+        let mut report = sample::idle();
+        report.metrics.push(sample::metric("counter_dtlb_misses", "1/access", 0.02, &[("of", "idle_latency")]));
+        report.metrics.push(sample::metric("counter_llc_misses", "1/access", 0.98, &[("of", "idle_latency")]));
+        for ratio in [1.04, 0.97] {
+            report.metrics.push(sample::metric("counter_dram_ratio", "ratio", ratio, &[("of", "peak_bandwidth")]));
+        }
+        let mut gap = report.unavailable[0].clone();
+        gap.name = "counter_dram_read".into();
+        let text = plain(&report);
+        let told: Vec<&str> =
+            text.lines().skip_while(|line| !line.starts_with("Counters")).take_while(|l| !l.is_empty()).collect();
+        insta::assert_snapshot!(told.join("\n"), @r"
+        Counters         DRAM bytes counted are 0.97…1.04 of those estimated (2 figures)
+                         Idle latency: 0.020 dTLB misses and 0.980 LLC misses an access
+                         beside each figure: --format json or csv
+        ");
+        assert!(!text.contains("counter_"), "{text}");
+        report.metrics = sample::idle().metrics;
+        report.unavailable.push(gap);
+        assert_eq!(plain(&report), plain(&sample::idle()), "not worth a line a run on every guest: the document says why");
     }
 
     #[test]

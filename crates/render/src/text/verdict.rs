@@ -1,5 +1,6 @@
 //! The last lines: what it is worth, what should be known, what could not be had.
 
+use super::counters::is_counter;
 use super::figures::{conditions, title};
 use super::page::{Page, count};
 use crate::style::{clean, paint};
@@ -37,8 +38,9 @@ fn verdict(page: &mut Page) {
             parts.push(count(number, what));
         }
     }
-    if !report.unavailable.is_empty() {
-        parts.push(format!("{} not to be had", count(report.unavailable.len(), "figure")));
+    let missing = missing(page).count();
+    if missing > 0 {
+        parts.push(format!("{} not to be had", count(missing, "figure")));
     }
     page.labelled("Verdict", &parts.join(" · "));
 }
@@ -70,11 +72,16 @@ fn findings(page: &mut Page) {
     }
 }
 
+/// What can't be had. Counters can't on most machines, and nobody asked for them: the document alone says why.
+fn missing<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a Missing> + use<'a> {
+    page.report.unavailable.iter().filter(|missing| !is_counter(&missing.name))
+}
+
 /// A line for each name and kind of reason, with the first such figure's own words: a machine that is too busy for one
 /// figure is too busy for twenty, and the document has every one.
 fn unavailable(page: &mut Page) {
     let mut groups: Vec<Vec<&Missing>> = Vec::new();
-    for missing in &page.report.unavailable {
+    for missing in missing(page) {
         match groups.iter_mut().find(|group| group[0].name == missing.name && group[0].reason == missing.reason) {
             Some(group) => group.push(missing),
             None => groups.push(vec![missing]),
