@@ -53,7 +53,7 @@ impl Part {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Pairs in each cell (runs, of the last two), so that the part takes a quarter of an hour at most.
+    /// Pairs in each cell (runs, of the last two), meant to keep the part within a quarter of an hour.
     pub fn pairs(self) -> usize {
         match self {
             Self::Idle | Self::C2c => 15,
@@ -64,7 +64,7 @@ impl Part {
         }
     }
 
-    /// Seconds that a pair takes, all cells together: measured on two CPUs with 1.2 GiB in each cell, every peer found.
+    /// Seconds that a pair takes, all cells together: reckoned for two CPUs with 1.2 GiB in each cell, every peer found.
     pub fn seconds_a_pair(self) -> u64 {
         match self {
             Self::Idle => 60,

@@ -74,14 +74,19 @@ fn judged(ours: &[f64], theirs: &[f64], void: usize) -> (String, Verdict) {
     let row = [
         ours.len().to_string(),
         void.to_string(),
-        format!("{:.2} ns", mean(ours)),
-        format!("{a:.2} ns"),
-        format!("{:.2} ns", mean(theirs)),
-        format!("{b:.2} ns"),
-        format!("{:.2}", a / b),
+        nanoseconds(mean(ours)),
+        nanoseconds(a),
+        nanoseconds(mean(theirs)),
+        nanoseconds(b),
+        if (a / b).is_finite() { format!("{:.2}", a / b) } else { "–".to_owned() },
         word.to_owned(),
     ];
     (table::aligned(&head.map(str::to_owned), &[row]), verdict)
+}
+
+/// A dash where there are too few runs for one.
+fn nanoseconds(value: f64) -> String {
+    if value.is_finite() { format!("{value:.2} ns") } else { "–".to_owned() }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of runs")]
@@ -107,6 +112,7 @@ mod tests {
         assert!((deviation(&[1.0, 2.0, 3.0]) - 1.0).abs() < 1e-12);
         assert_eq!(judged(&at(1.4), &at(1.0), 0).1, Verdict::Holds);
         assert_eq!(judged(&at(1.6), &at(1.0), 0).1, Verdict::Fails);
+        assert!(judged(&[], &[], 2).0.contains("| – "));
         assert_eq!(judged(&at(1.0)[..8], &at(1.0)[..8], 0).1, Verdict::TooFewPairs);
     }
 }

@@ -48,11 +48,12 @@ impl Rival for Stress {
     }
 }
 
-/// B/s. `memory rate: 6543.03 MB read/sec, 4362.02 MB write/sec, … (instance 0)`
+/// B/s. Its MB are 2^20 bytes: 48 bytes are read for every 4 flop, and it prints 11.44 MB for a Mflop.
+/// `memory rate: 6543.03 MB read/sec, 4362.02 MB write/sec, … (instance 0)`
 fn all_instances(said: &str, instances: usize) -> Option<f64> {
     let rate = |line: &str| Some(number_after(line, "memory rate:")? + number_after(line, "MB read/sec,")?);
     let rates: Vec<f64> = said.lines().filter_map(rate).collect();
-    (rates.len() == instances).then(|| rates.iter().sum::<f64>() * 1e6)
+    (rates.len() == instances).then(|| rates.iter().sum::<f64>() * 1_048_576.0)
 }
 
 #[cfg(test)]
@@ -63,8 +64,8 @@ mod tests {
     fn reads_and_writes_of_all_instances_count() {
         let line =
             "stress-ng: info:  [1] stream: memory rate: 600.5 MB read/sec, 400.5 MB write/sec, 571.74 Mflop/sec (instance 0)\n";
-        assert_eq!(all_instances(line, 1), Some(1001.0 * 1e6));
-        assert_eq!(all_instances(&line.repeat(2), 2), Some(2002.0 * 1e6));
+        assert_eq!(all_instances(line, 1), Some(1001.0 * 1_048_576.0));
+        assert_eq!(all_instances(&line.repeat(2), 2), Some(2002.0 * 1_048_576.0));
         assert_eq!(all_instances(line, 2), None);
         assert_eq!(all_instances("stream: run duration too short to determine memory rate", 1), None);
     }
