@@ -50,9 +50,12 @@ pub(crate) fn write(case: &Case<'_>, draft: &mut Draft) -> Option<PrefetchVerdic
     }
     let on = [(&streaming, STREAMING.kind), (&spatial, SPATIAL.kind)];
     let on: Vec<&str> = on.iter().filter(|(probe, _)| probe.verdict == Prefetching::On).map(|(_, kind)| *kind).collect();
-    if matches!(control, PrefetchState::Off { .. }) && !on.is_empty() {
-        let line = format!("prefetchers read back as off, yet the probe finds {} prefetching", on.join(" and "));
-        if plan.request.prefetch == Prefetch::Off { draft.reject_run(line) } else { draft.note(line) }
+    // Where nobody insists on it the figures stand all the same; a finding then says so.
+    if matches!(control, PrefetchState::Off { .. }) && plan.request.prefetch == Prefetch::Off && !on.is_empty() {
+        draft.reject_run(format!(
+            "--prefetch off: the registers read back as off, yet the probe finds {} prefetching",
+            on.join(" and ")
+        ));
     }
     Some(PrefetchVerdict { control: control.clone(), streaming, spatial })
 }

@@ -183,4 +183,24 @@ mod tests {
           peak_bandwidth read  read avx2  0-1   node 0  thp (2 MiB)  1 × 128 MiB         40 ms
         ");
     }
+
+    #[test]
+    fn prefetchers_that_are_switched_and_those_that_are_left() {
+        let row = |prefetch| {
+            let plan = memgauge_model::Plan { prefetch, ..sample::plan(What::Idle) };
+            let text = super::text(&plan, &sample::machine(), &Style::plain());
+            text.lines().find(|line| line.starts_with("Prefetchers")).map(str::to_owned)
+        };
+        let left = Some("no msr device".to_owned());
+        let registers = vec![memgauge_model::PrefetchRegister { msr: 0x1a4, mask: 0xf }];
+        let cores = [(0, memgauge_model::CpuList::from(vec![0, 8]))].into();
+        let rows = [
+            memgauge_model::PrefetchPlan { left, ..Default::default() },
+            memgauge_model::PrefetchPlan { registers, cores, left: None },
+        ];
+        insta::assert_snapshot!(rows.map(row).map(Option::unwrap_or_default).join("\n"), @r"
+        Prefetchers      left as they are: no msr device
+        Prefetchers      off on CPUs 0,8 while a chase runs there (MSR 0x1a4)
+        ");
+    }
 }

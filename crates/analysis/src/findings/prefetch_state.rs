@@ -8,7 +8,7 @@ const PAIR: u64 = 128;
 
 pub(super) fn find(_: &Record, report: &Report) -> Vec<Finding> {
     let Some(prefetch) = &report.prefetch else { return Vec::new() };
-    helped(report, prefetch).into_iter().chain(asleep(report, prefetch)).collect()
+    helped(report, prefetch).into_iter().chain(asleep(report, prefetch)).chain(stay_on(prefetch)).collect()
 }
 
 /// Chases in an order or at a stride that the prefetchers which act here can follow.
@@ -43,4 +43,19 @@ fn asleep(report: &Report, prefetch: &PrefetchVerdict) -> Option<Finding> {
         report.metrics.get(ratio)?.value
     );
     Some(finding("prefetch_off", Severity::Warning, text, vec![ratio]))
+}
+
+/// Registers that read back as off and have no effect.
+fn stay_on(prefetch: &PrefetchVerdict) -> Option<Finding> {
+    let kinds = [("streaming", prefetch.streaming), ("spatial", prefetch.spatial)];
+    let on: Vec<_> = kinds.into_iter().filter(|(_, probe)| probe.verdict == Prefetching::On).collect();
+    if on.is_empty() || !matches!(prefetch.control, PrefetchState::Off { .. }) {
+        return None;
+    }
+    let names: Vec<&str> = on.iter().map(|(name, _)| *name).collect();
+    let text = format!(
+        "the prefetchers' registers read back as off, yet the probe finds {} prefetching: a hypervisor keeps the value and does nothing, or this CPU has more prefetchers than its registers; go by the probe",
+        names.join(" and ")
+    );
+    Some(finding("prefetchers_stay_on", Severity::Warning, text, on.iter().filter_map(|(_, probe)| probe.metric).collect()))
 }

@@ -86,11 +86,8 @@ fn registers_that_read_off_are_not_believed() {
         switched_off(&mut lab);
         lab.record.plan.request.prefetch = prefetch;
         let report = lab.report();
-        let said = report
-            .notes
-            .iter()
-            .chain(&report.status.reasons)
-            .any(|line| line.contains("yet the probe finds streaming and spatial"));
+        let found = report.findings.iter().find(|finding| finding.id == "prefetchers_stay_on");
+        let said = found.is_some_and(|finding| finding.text.contains("streaming and spatial") && finding.evidence.len() == 2);
         assert_eq!(metric(&report, "idle_latency", &[("prefetch", "off")]).value, metric(&report, "idle_latency", &[]).value);
         (said, report.status.state)
     };

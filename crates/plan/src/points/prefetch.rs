@@ -46,12 +46,14 @@ pub(super) fn draw(draft: &mut Draft) {
     }
 }
 
-/// Its rings cost set-up in every round: it is part of what shows the machine as a whole, and of every chase that is to have
-/// prefetchers off. One chase that was asked for by its order is not made to wait for it.
+/// Its rings cost set-up in every round: it is part of what shows the machine as a whole, of a chase that prefetchers could
+/// win, and of every chase that is to have them off. Another one that was asked for by its order is not made to wait for it.
 fn wanted(draft: &Draft) -> bool {
     let chases = draft.points.iter().filter_map(|point| point.threads.first()).any(|thread| thread.job.chases());
-    let whole = idles(draft) && draft.choices.chases.len() > 1;
-    chases && (whole || draft.request.prefetch == Prefetch::Off)
+    let headline = draft.choices.headline();
+    let can_be_won = headline.order == Order::Sequential || headline.stride < 2 * LINE;
+    let telling = idles(draft) && (draft.choices.chases.len() > 1 || can_be_won);
+    chases && (telling || draft.request.prefetch == Prefetch::Off)
 }
 
 fn idles(draft: &Draft) -> bool {

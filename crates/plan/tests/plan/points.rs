@@ -51,10 +51,18 @@ fn idle() {
     );
     assert_eq!(
         words(&plan(&two_cpus(), What::Idle, &[("--order", "sequential"), ("--keepalive", "off")])),
-        ["idle sequential 64 thp off", "access sequential 64 thp"]
+        [
+            "idle sequential 64 thp off",
+            "access sequential 64 thp",
+            "probe full-random 128 thp",
+            "probe window-random 64 thp",
+            "probe window-random 128 thp",
+        ]
     );
     let close = plan(&two_cpus(), What::Idle, &[("--stride", "64"), ("--pages", "base"), ("--keepalive", "off")]);
-    assert_eq!(words(&close), ["idle window-random 64 base off", "access window-random 64 base"]);
+    assert_eq!(words(&close)[..2], ["idle window-random 64 base off", "access window-random 64 base"]);
+    let usual = plan(&two_cpus(), What::Idle, &[("--order", "full-random"), ("--keepalive", "off")]);
+    assert_eq!(words(&usual), ["idle full-random 128 thp off", "access full-random 128 thp"], "no probe to wait for");
     assert!(close.notes.iter().any(|note| note.contains("spatial prefetchers")), "{:?}", close.notes);
 }
 

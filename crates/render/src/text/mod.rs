@@ -251,4 +251,29 @@ mod tests {
         let text = plain(&report);
         assert!(text.contains("something_new") && text.contains("5.25 ns ±0.05  colour red"), "{text}");
     }
+
+    #[test]
+    fn the_probe_says_more_of_prefetchers_than_their_registers() {
+        use memgauge_model::{PrefetchState, PrefetchVerdict, Prefetching, ProbeVerdict};
+        let line = |control: PrefetchState, streaming, spatial| {
+            let verdict = |verdict| ProbeVerdict { verdict, metric: None };
+            let mut report = sample::idle();
+            report.prefetch = Some(PrefetchVerdict { control, streaming: verdict(streaming), spatial: verdict(spatial) });
+            let text = plain(&report);
+            text.lines().next().and_then(|line| line.rsplit(" · ").next()).unwrap_or_default().to_owned()
+        };
+        let (left, off) = (PrefetchState::default, || PrefetchState::Off { changes: Vec::new() });
+        let lines = [
+            line(left(), Prefetching::On, Prefetching::On),
+            line(left(), Prefetching::On, Prefetching::Unknown),
+            line(left(), Prefetching::Unknown, Prefetching::Unknown),
+            line(off(), Prefetching::Off, Prefetching::Off),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        prefetchers on by probe
+        prefetchers: streaming on, spatial unknown by probe
+        prefetcher state unknown
+        prefetchers off while chasing, by probe
+        ");
+    }
 }
