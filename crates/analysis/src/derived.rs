@@ -73,7 +73,7 @@ fn numa_penalty(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
 fn tlb_cost(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
     let plan = &case.record.plan;
     let arena = |figure: &Figure| jobs::chaser(plan, &plan.points[figure.point]).map(|chaser| chaser.arena);
-    let idle = || figures.iter().filter(|figure| figure.name == "idle_latency");
+    let idle = || figures.iter().filter(|figure| matches!(figure.name, "idle_latency" | "sweep_latency"));
     let is_base = |figure: &&Figure| arena(figure).is_some_and(|arena| arena.pages == Pages::Base);
     for base in idle().filter(is_base) {
         let but_pages = |figure: &Figure| {
@@ -81,7 +81,8 @@ fn tlb_cost(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
             labels.remove("pages");
             labels
         };
-        let mut huge: Vec<&Figure> = idle().filter(|other| !is_base(other) && but_pages(other) == but_pages(base)).collect();
+        let mut huge: Vec<&Figure> =
+            idle().filter(|other| other.name == base.name && !is_base(other) && but_pages(other) == but_pages(base)).collect();
         huge.sort_by_key(|figure| Reverse(arena(figure).map(|arena| (arena.page_bytes, arena.pages))));
         let Some(huge) = huge.first() else { continue };
         let mut labels = but_pages(base);

@@ -138,11 +138,19 @@ impl<'a> Writer<'a> {
             (_, Some(chaser), Quantity::Latency) => (chaser.arena.node, vec![(chaser.cpu, chaser.bytes)]),
             _ => return None,
         };
-        let (level, of_memory) = plausibility::name_level(self.case, node, &touched, &self.title, draft);
+        let swept = self.planned.measure.span().is_some();
+        let asked = swept || self.case.record.plan.request.buffer.is_some();
+        let (level, of_memory) = plausibility::name_level(self.case, node, &touched, asked, &self.title, draft);
         metric.remarks.extend(level);
         let streams = self.streams.as_ref().filter(|_| self.quantity == Quantity::Bandwidth)?;
         let removed = plausibility::loop_removed(&self.selection.blocks, streams.threads(), &self.title, draft);
         metric.remarks.extend(removed);
+        if swept {
+            // Most of a sweep's figures are of caches, which no memory controller sees.
+            let app = if of_memory { metric.value } else { 0.0 };
+            metric.remarks.extend(plausibility::above_theoretical(self.case, app, &self.title, draft));
+            return None;
+        }
         let traffic = dram::traffic(self.case, self.point, streams);
         let mut twin = self.twin(metric, &traffic)?;
         if of_memory {

@@ -21,20 +21,26 @@ pub(crate) struct Streams<'a> {
     pub mix: Mix,
     pub isa: Isa,
     pub block_lines: Option<u32>,
+    /// Bytes of all arrays of one thread that the point works on, where that is not all of them.
+    pub span: Option<u64>,
     /// By thread: CPU and arena.
     pub by_thread: Vec<(Cpu, &'a Arena)>,
 }
 
 impl Streams<'_> {
-    /// Bytes of one array of the first thread: all threads have the same.
+    /// Bytes of one array of the first thread, or of its whole working set where the point has a span: all threads have the same.
     pub fn bytes(&self) -> u64 {
+        if let Some(bytes) = self.span {
+            return bytes;
+        }
         self.by_thread.first().map_or(0, |(_, arena)| span(arena))
     }
 
     /// By thread: CPU and the bytes that this mix touches. An arena may hold more arrays, for other mixes.
     pub fn touched(&self) -> Vec<(Cpu, u64)> {
         let arrays = u64::from(self.mix.shape().streams());
-        self.by_thread.iter().map(|(cpu, arena)| (*cpu, span(arena).saturating_mul(arrays))).collect()
+        let all = |arena| self.span.unwrap_or_else(|| span(arena).saturating_mul(arrays));
+        self.by_thread.iter().map(|(cpu, arena)| (*cpu, all(arena))).collect()
     }
 
     /// Are these the same threads, each on the same node's memory?
@@ -58,7 +64,8 @@ pub(crate) fn chaser<'a>(plan: &'a Plan, point: &Point) -> Option<Chaser<'a>> {
         let arena = plan.arenas.get(arena)?;
         let Holds::Chase { bytes, rings } = &arena.holds else { return None };
         let ring = rings.get(ring)?;
-        Some(Chaser { cpu: thread.cpu, arena, bytes: *bytes, order: ring.order, stride: ring.stride })
+        let bytes = point.measure.span().map_or(*bytes, |span| span.bytes);
+        Some(Chaser { cpu: thread.cpu, arena, bytes, order: ring.order, stride: ring.stride })
     })
 }
 
@@ -68,7 +75,10 @@ pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> 
     for thread in &point.threads {
         let Job::Stream { arena, mix, isa, block_lines, .. } = thread.job else { continue };
         let arena = plan.arenas.get(arena)?;
-        let all = found.get_or_insert_with(|| Streams { cpus: CpuList::default(), mix, isa, block_lines, by_thread: Vec::new() });
+        let all = found.get_or_insert_with(|| {
+            let span = point.measure.span().map(|span| span.bytes);
+            Streams { cpus: CpuList::default(), mix, isa, block_lines, span, by_thread: Vec::new() }
+        });
         all.by_thread.push((thread.cpu, arena));
     }
     if let Some(all) = &mut found {

@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{DelayRef, Measure, Plan, Point, PrefetchState, Record};
+use memgauge_model::{DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
@@ -16,6 +16,8 @@ pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
         Measure::MatrixBandwidth { .. } => &[("matrix_bandwidth", Quantity::Bandwidth)],
         Measure::Loaded { .. } => &[("loaded_latency", Quantity::Latency), ("loaded_bandwidth", Quantity::Bandwidth)],
         Measure::C2c { .. } => &[("c2c_latency", Quantity::Latency)],
+        Measure::SweepLatency { .. } => &[("sweep_latency", Quantity::Latency)],
+        Measure::SweepBandwidth { .. } => &[("sweep_bandwidth", Quantity::Bandwidth)],
         Measure::RfoProbe | Measure::PrefetchProbe => &[],
     }
 }
@@ -34,7 +36,8 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
     match &point.measure {
         Measure::Idle { node, keepalive, .. } => idle(&mut labels, chaser, *node, *keepalive),
         Measure::Access { node } => idle(&mut labels, chaser, *node, jobs::keeps_alive(point)),
-        Measure::Peak { .. } | Measure::Max { .. } => bandwidth(&mut labels, streams.as_ref()),
+        Measure::SweepLatency { node, keepalive, .. } => idle(&mut labels, chaser, *node, *keepalive),
+        Measure::Peak { .. } | Measure::Max { .. } | Measure::SweepBandwidth { .. } => bandwidth(&mut labels, streams.as_ref()),
         Measure::MatrixLatency { from, to } => {
             set(&mut labels, "from", from);
             set(&mut labels, "to", to);
@@ -112,7 +115,9 @@ pub(crate) fn title(name: &str, labels: &Labels) -> String {
     const NUMBERED: [&str; 10] = ["against", "cpu", "node", "from", "to", "home", "threads", "delay", "keepalive", "percentile"];
     let bare = BARE.iter().filter_map(|label| labels.get(*label).cloned());
     let numbered = NUMBERED.iter().filter_map(|label| labels.get(*label).map(|value| format!("{label} {value}")));
-    std::iter::once(name.to_owned()).chain(bare).chain(numbered).collect::<Vec<_>>().join(" ")
+    // A sweep's figures differ in nothing else.
+    let size = labels.get("bytes").filter(|_| name.starts_with("sweep_")).and_then(|bytes| bytes.parse().ok()).map(units::bytes);
+    std::iter::once(name.to_owned()).chain(size).chain(bare).chain(numbered).collect::<Vec<_>>().join(" ")
 }
 
 /// Sets one label; values are strings.

@@ -20,6 +20,7 @@ mod figures;
 mod findings;
 mod jobs;
 mod labels;
+mod levels;
 mod matrices;
 mod notes;
 mod placement;
@@ -27,6 +28,7 @@ mod plausibility;
 mod prefetch;
 mod rounds;
 mod status;
+mod sweeps;
 
 use draft::Draft;
 use figures::Case;
@@ -43,6 +45,8 @@ pub fn analyze(record: &Record) -> Report {
     derived::write(&case, &figures, &mut draft);
     counters::write(&case, &figures, &mut draft);
     let curves = curves::write(&case, &figures, &mut draft);
+    let sweeps = sweeps::write(&case, &figures, &mut draft);
+    levels::write(&case, &figures, &mut draft);
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
     plausibility::note(&case, &mut draft);
@@ -59,6 +63,7 @@ pub fn analyze(record: &Record) -> Report {
         metrics: draft.metrics,
         prefetch,
         curves,
+        sweeps,
         findings: Vec::new(),
         unavailable: draft.missing,
         notes: draft.notes,

@@ -51,17 +51,17 @@ pub(crate) fn level(machine: &Machine, node: NodeId, touched: &[(Cpu, u64)]) -> 
     Some(levels.into_iter().find(fits).map_or(Level::Partly, |(level, _)| Level::Cache(level)))
 }
 
-/// Names the level where the user chose the size; where the size is ours, a cache's figure is no memory's.
+/// Names the level where the size was asked for (by the user, or as one of a sweep's); where the size is ours, a cache's figure is no memory's.
 /// Returns the remark, and whether the figure claims to be of memory.
 pub(crate) fn name_level(
     case: &Case<'_>,
     node: NodeId,
     touched: &[(Cpu, u64)],
+    asked: bool,
     title: &str,
     draft: &mut Draft,
 ) -> (Option<String>, bool) {
     let Some(level) = level(&case.record.machine, node, touched) else { return (None, true) };
-    let asked = case.record.plan.request.buffer.is_some();
     if level != Level::Beyond && !asked {
         draft.reject("the buffer is below twice the last-level cache: not memory's figure", title);
     }

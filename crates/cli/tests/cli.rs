@@ -182,6 +182,25 @@ mod real_runs {
     }
 
     #[test]
+    fn real_a_sweep_shows_where_the_first_cache_ends() {
+        let args = ["sweep", "--buffer", "1MiB", "--time", "60ms", "--pages", "base", "--quiet", "--format", "json"];
+        let report = document(&args);
+        let metrics = report["metrics"].as_array().unwrap();
+        let sizes: Vec<u64> = (12..21).flat_map(|octave| (4..8).map(move |quarter| quarter << (octave - 2))).collect();
+        let view = &report["sweeps"][0];
+        assert_eq!((&view["name"], &view["over"]), (&"sweep_latency".into(), &"bytes".into()));
+        let points = view["points"].as_array().unwrap();
+        let at: Vec<u64> = points.iter().map(|point| point["at"].as_u64().unwrap()).collect();
+        assert_eq!(at, sizes.into_iter().filter(|size| *size <= 1 << 20).collect::<Vec<_>>());
+        let value =
+            |point: &Value| metrics[usize::try_from(point["metric"].as_u64().unwrap()).unwrap()]["value"].as_f64().unwrap();
+        let (first, last) = (value(&points[0]), value(&points[points.len() - 1]));
+        assert!(last > 1.5 * first, "4 KiB {first} ns, 1 MiB {last} ns");
+        let text = String::from_utf8(run(&["sweep", "--buffer", "64KiB", "--time", "20ms", "--quiet"]).stdout).unwrap();
+        assert!(text.contains("Caches found") && text.contains("17 sizes in all"), "{text}");
+    }
+
+    #[test]
     fn real_a_full_disk_is_one_line_and_the_text_stands() {
         let output = run(&[SHORT.as_slice(), &["--json", "/dev/full"]].concat());
         assert_eq!(output.status.code(), Some(1));

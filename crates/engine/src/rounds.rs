@@ -12,8 +12,14 @@ pub fn value_of(block: &Block, limits: &DisturbanceLimits, measure: &Measure) ->
     if let Some(access) = &block.access {
         return Some(access.mean_ns);
     }
-    let by_latency =
-        matches!(measure, Measure::Idle { .. } | Measure::MatrixLatency { .. } | Measure::Loaded { .. } | Measure::PrefetchProbe);
+    let by_latency = matches!(
+        measure,
+        Measure::Idle { .. }
+            | Measure::MatrixLatency { .. }
+            | Measure::Loaded { .. }
+            | Measure::SweepLatency { .. }
+            | Measure::PrefetchProbe
+    );
     let values = block.windows.iter().filter(|window| window.undisturbed(limits));
     let values: Vec<f64> =
         values.filter_map(|window| if by_latency { window.latency_ns() } else { Some(window.bytes_per_s()) }).collect();

@@ -6,7 +6,7 @@ use crate::rounds::{bandwidth_of, is_done, share};
 use crate::spent::Spent;
 use memgauge_model::{
     ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Job, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
-    Search, SearchRecord,
+    Search, SearchRecord, units,
 };
 use memgauge_stats::{self as stats, Rng};
 
@@ -168,6 +168,8 @@ impl<'a> Schedule<'a> {
                 continue;
             }
             self.state.rng.shuffle(&mut points);
+            // Rings that grow go from size to size; the sort is stable, so that equals stay shuffled.
+            points.sort_by_key(|point| self.plan.points[*point].measure.span().map_or(0, |span| span.bytes));
             let firsts: Vec<usize> = points.iter().map(|point| self.state.run.points[*point].rounds.len()).collect();
             let arenas = arenas_of(self.plan, phase, &points);
             let seed = self.state.rng.next_u64();
@@ -351,6 +353,8 @@ fn describe(plan: &Plan, point: PointId) -> String {
         Measure::MatrixBandwidth { from, to, .. } => format!("bandwidth, node {from} to {to}"),
         Measure::Loaded { .. } => "latency under load".to_owned(),
         Measure::C2c { kind, .. } => format!("core to core, {}", kind.word()),
+        Measure::SweepLatency { span, .. } => format!("latency of {}", units::bytes(span.bytes)),
+        Measure::SweepBandwidth { mix, span } => format!("{} bandwidth of {}", mix.name(), units::bytes(span.bytes)),
         Measure::RfoProbe => "write-allocate probe".to_owned(),
         Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }

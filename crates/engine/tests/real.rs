@@ -122,6 +122,38 @@ fn real_load_and_observer_run_together_and_a_delay_thins_the_load() {
 }
 
 #[test]
+fn real_a_span_is_what_is_worked_on() {
+    let cpu = cpus()[0];
+    let mut plan = plan(&[cpu]);
+    let span = |bytes| Span { bytes, settle: true };
+    for order in [Order::FullRandom, Order::WindowRandom] {
+        let grows = RingPlan { order, stride: 64, grows: true };
+        let arena = arena(&mut plan, cpu, Pages::Base, Holds::Chase { bytes: 64 << 20, rings: vec![grows] });
+        for bytes in [64 << 20, 16 << 10] {
+            let measure = Measure::SweepLatency { node: 0, span: span(bytes), keepalive: false };
+            point(&mut plan, measure, vec![chase(cpu, arena, 0)], 20_000_000);
+        }
+    }
+    let arrays = arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 2, bytes: 64 << 20 });
+    for bytes in [128 << 20, 16 << 10] {
+        let measure = Measure::SweepBandwidth { mix: Mix::Copy, span: span(bytes) };
+        point(&mut plan, measure, vec![stream(cpu, arrays, Mix::Copy)], 20_000_000);
+    }
+    let run = measured(&plan);
+    for large in [0, 2] {
+        let (large, small) = (latency(&run, large), latency(&run, large + 1));
+        assert!(small < 10.0 && large > 2.0 * small, "{small} and {large} ns");
+    }
+    let (large, small) = (bandwidth(&run, 4), bandwidth(&run, 5));
+    assert!(small > 1.5 * large, "16 KiB {small}, 128 MiB {large} B/s");
+    // The smaller of a round comes first, whatever the plan's order.
+    for round in 0..2 {
+        let at = |point: PointId| run.points[point].rounds[round].position;
+        assert!(at(1) < at(0) && at(3) < at(0) && at(5) < at(2));
+    }
+}
+
+#[test]
 fn real_transfers_and_single_accesses() {
     let Some(cpus) = cpus() else { return };
     let mut plan = plan(&cpus);

@@ -121,6 +121,24 @@ fn every_point_is_measured_once_a_round_in_an_order_that_the_seed_decides() {
 }
 
 #[test]
+fn points_with_a_span_come_last_and_in_the_order_of_its_size() {
+    let mut plan = three();
+    for bytes in [9 << 10, 4 << 10, 4 << 10, 7 << 10] {
+        let measure = Measure::SweepLatency { node: 0, span: Span { bytes, settle: true }, keepalive: false };
+        point(&mut plan, measure, vec![chase(0, 0, 0)], 60_000_000);
+    }
+    plan.rounds.looks = vec![8];
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    run(&plan, &mut backend, &mut Quiet);
+    let order: Vec<PointId> = backend.measured.iter().map(|(point, _, _)| *point).collect();
+    for round in order.chunks(7) {
+        assert!(round[..3].iter().all(|point| *point < 3), "{round:?}");
+        assert!(round[3..5].iter().all(|point| [4, 5].contains(point)) && round[5..] == [6, 3], "{round:?}");
+    }
+    assert!(order.chunks(7).any(|round| round[3..5] != order[3..5]), "equals stay in random order");
+}
+
+#[test]
 fn rounds_go_on_until_each_point_is_precise_and_no_longer() {
     let mut plan = three();
     plan.rounds = RoundRule { looks: vec![6, 9, 13, 19], precision: Some(0.01), whole_ns: None };

@@ -95,6 +95,8 @@ struct Ring {
     word: usize,
     nodes: usize,
     start: u64,
+    /// It is one random cycle through all its nodes, into which more can be inserted.
+    extends: bool,
 }
 
 /// A buffer and the rings in it.
@@ -156,7 +158,25 @@ impl<'a> Rings<'a> {
         word: usize,
         rng: &mut Rng,
     ) -> Result<RingId, RingError> {
-        let mut ring = self.plan(stride, word)?;
+        self.build_over(stop, order, stride, word, self.len, rng)
+    }
+
+    /// As [`build_unless`](Self::build_unless), through the nodes in the first `bytes` of the buffer alone (all of it, if it holds
+    /// less).
+    ///
+    /// # Errors
+    ///
+    /// As [`build_unless`](Self::build_unless).
+    pub fn build_over(
+        &mut self,
+        stop: &AtomicBool,
+        order: Order,
+        stride: usize,
+        word: usize,
+        bytes: usize,
+        rng: &mut Rng,
+    ) -> Result<RingId, RingError> {
+        let mut ring = self.plan(stride, word, bytes)?;
         let start = match order {
             Order::Sequential => self.link(ring).sequential(stop),
             Order::FullRandom => self.link(ring).windows(ring.nodes, rng, stop),
@@ -169,6 +189,7 @@ impl<'a> Rings<'a> {
             }
         };
         ring.start = start.ok_or(RingError::Stopped)?;
+        ring.extends = order == Order::FullRandom;
         let same = |r: &Ring| (r.stride, r.word) == (stride, word);
         if let Some(i) = self.rings.iter().position(same) {
             self.rings[i] = ring;
@@ -178,24 +199,57 @@ impl<'a> Rings<'a> {
         Ok(RingId(self.rings.len() - 1))
     }
 
-    /// Checks a ring that is to be built against the buffer and its other rings.
-    fn plan(&self, stride: usize, word: usize) -> Result<Ring, RingError> {
+    /// Makes ring `id` one through the nodes in the first `bytes` of the buffer. A full-random one that spans less is extended:
+    /// insertion leaves a uniformly random single cycle at every step, so a ring that grows from size to size costs no more than
+    /// the largest alone. Any other is built anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`build_unless`](Self::build_unless).
+    ///
+    /// # Panics
+    ///
+    /// If `id` is not of this buffer.
+    pub fn span(&mut self, stop: &AtomicBool, id: RingId, order: Order, bytes: usize, rng: &mut Rng) -> Result<(), RingError> {
+        let old = self.rings[id.0];
+        let new = self.plan(old.stride, old.word, bytes)?;
+        if !(old.extends && order == Order::FullRandom && new.nodes >= old.nodes) {
+            return self.build_over(stop, order, old.stride, old.word, bytes, rng).map(|_| ());
+        }
+        // Stopped on the way it can't be extended again: some of the new nodes are in it.
+        self.rings[id.0].extends = false;
+        self.link(new).extend(0, old.nodes, new.nodes, rng, stop).ok_or(RingError::Stopped)?;
+        self.rings[id.0] = Ring { start: old.start, extends: true, ..new };
+        Ok(())
+    }
+
+    /// Reads the first `bytes` of the buffer, line by line and address by address: what the caches hold of it, they hold then.
+    pub fn read_through(&self, bytes: usize) {
+        for line in (0..bytes.min(self.len) / LINE).map(|line| line * LINE) {
+            // SAFETY: the line lies in the borrowed buffer, which begins on a line's boundary.
+            let _ = unsafe { self.base.wrapping_add(line).cast::<u64>().read_volatile() };
+        }
+    }
+
+    /// Checks a ring that is to be built over the first `bytes` against the buffer and its other rings.
+    fn plan(&self, stride: usize, word: usize, bytes: usize) -> Result<Ring, RingError> {
+        let len = self.len.min(bytes);
         if stride < LINE || !stride.is_multiple_of(8) {
             return Err(RingError::Stride { stride });
         }
         if word > 7 {
             return Err(RingError::Word { word });
         }
-        let nodes = self.len.checked_sub(LINE).map_or(0, |n| n / stride + 1);
+        let nodes = len.checked_sub(LINE).map_or(0, |n| n / stride + 1);
         if nodes < 2 {
-            return Err(RingError::TooSmall { bytes: self.len, stride });
+            return Err(RingError::TooSmall { bytes: len, stride });
         }
         for other in &self.rings {
             if (other.stride, other.word) != (stride, word) && clash((other.stride, other.word), (stride, word)) {
                 return Err(RingError::Clash { stride: other.stride, word: other.word });
             }
         }
-        Ok(Ring { stride, word, nodes, start: (word * 8) as u64 })
+        Ok(Ring { stride, word, nodes, start: (word * 8) as u64, extends: false })
     }
 
     fn link(&mut self, ring: Ring) -> Linker<'_> {
@@ -318,15 +372,20 @@ impl Linker<'_> {
         Some(first)
     }
 
-    /// A uniformly random single cycle through the nodes `begin..begin + n`: each
-    /// node in turn is inserted behind a random one of those before it.
+    /// A uniformly random single cycle through the nodes `begin..begin + n`.
+    fn cycle(&mut self, begin: usize, n: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<()> {
+        self.set(begin, self.place(begin));
+        self.extend(begin, 1, n, rng, stop)
+    }
+
+    /// Makes a cycle through the nodes `begin..begin + have` one through `begin..begin + n`: each further node in turn is
+    /// inserted behind a random one of those before it.
     ///
     /// The targets of a batch are drawn and prefetched one batch ahead: a big
     /// buffer is a cache miss and a page walk a node.
-    fn cycle(&mut self, begin: usize, n: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<()> {
-        self.set(begin, self.place(begin));
+    fn extend(&mut self, begin: usize, have: usize, n: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<()> {
         let mut next = [0; BATCH];
-        let mut ready = 1..(1 + BATCH).min(n);
+        let mut ready = have..(have + BATCH).min(n);
         self.draw(begin, ready.clone(), &mut next, rng);
         // Targets in a window are found in the cache: what misses is each node's own line, at a stride that no prefetcher
         // follows (25 ns a node, 12 with this). In one cycle through all the targets need all that can be under way.

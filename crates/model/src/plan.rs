@@ -132,6 +132,22 @@ pub enum Measure {
         /// What is transferred how.
         kind: C2cKind,
     },
+    /// Latency of a working set.
+    SweepLatency {
+        /// Memory's node.
+        node: NodeId,
+        /// The working set.
+        span: Span,
+        /// Is a thread on another core there to keep the uncore awake?
+        keepalive: bool,
+    },
+    /// Bandwidth of a working set of each thread.
+    SweepBandwidth {
+        /// The mix.
+        mix: Mix,
+        /// The working set of each thread, all its arrays together.
+        span: Span,
+    },
     /// Bandwidth of 8-bytes-a-line stores (mix `write-partial`), for the RFO factor of the plain-store figures at these
     /// threads and arenas. Where no `write` figure at the same threads stands beside it, a second probe with the mix `write`
     /// gives the full-line stores that it is held against; the threads' jobs say which is which.
@@ -139,6 +155,28 @@ pub enum Measure {
     /// A chase that tells, beside the others and the idle figures in the same memory, whether prefetching is on. Its ring
     /// says which one it is.
     PrefetchProbe,
+}
+
+/// The part of its arenas that a point works on, from their beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// Bytes of each thread.
+    pub bytes: u64,
+    /// Does each thread go once through all of it before it starts, so that the caches hold what they can? Far beyond the caches
+    /// that takes long and changes nothing.
+    pub settle: bool,
+}
+
+impl Measure {
+    /// The part of its arenas that the point works on; none is all of them. Points of a phase that have a span are measured in the
+    /// order of its size, all others before them at random.
+    #[must_use]
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Self::SweepLatency { span, .. } | Self::SweepBandwidth { span, .. } => Some(*span),
+            _ => None,
+        }
+    }
 }
 
 /// A delay that is known, or that the pilot finds.
@@ -298,6 +336,9 @@ pub struct RingPlan {
     pub order: Order,
     /// Bytes between nodes.
     pub stride: u64,
+    /// Is it linked when a point is measured, over that point's span, and not over the whole buffer beforehand?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 /// Arenas that live together and the points that use them. Each point is in one phase; an arena that points of several

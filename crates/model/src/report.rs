@@ -31,6 +31,9 @@ pub struct Report {
     pub curves: Vec<Curve>,
     /// Matrices: views.
     pub matrices: Vec<Matrix>,
+    /// Sweeps over working sets and over threads: views.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<Sweep>,
     /// What the figures mean together.
     pub findings: Vec<Finding>,
     /// What was asked for and could not be had.
@@ -197,6 +200,72 @@ pub struct Matrix {
     pub labels: BTreeMap<String, String>,
     /// Cells by row.
     pub cells: Vec<Vec<Option<MetricId>>>,
+}
+
+/// Figures of one kind against the size of the working set, or against the number of threads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The metric's name.
+    pub name: String,
+    /// What differs from point to point.
+    pub over: SweepOver,
+    /// Labels that all points share.
+    pub labels: BTreeMap<String, String>,
+    /// Points in rising order.
+    pub points: Vec<SweepPoint>,
+    /// Caches as measured, the innermost first; of latencies over bytes alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<FoundCache>,
+    /// What limits the bandwidth of all threads; of bandwidths over threads alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+}
+
+/// What a sweep goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SweepOver {
+    /// Bytes of the working set of each thread.
+    Bytes,
+    /// Threads.
+    Threads,
+}
+
+/// A point of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Bytes, or threads.
+    pub at: u64,
+    /// Its figure; none where it could not be had.
+    pub metric: Option<MetricId>,
+}
+
+/// A cache: as measured, as declared, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundCache {
+    /// `L1`, `L2`, … where the size is one that is declared, or lies nearest to it; else `?`.
+    pub level: String,
+    /// The metric `cache_size`, where the latency rises at its end.
+    pub found: Option<MetricId>,
+    /// As declared, bytes.
+    pub declared: Option<u64>,
+    /// Is the one within one step of the sweep from the other? None where either is missing.
+    pub same: Option<bool>,
+}
+
+/// What limits the bandwidth of all threads together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// Each thread adds what the first one has: the cores.
+    Cores,
+    /// From this number of threads on, more add next to nothing: the memory.
+    Memory {
+        /// The fewest threads that reach 95 % of the most.
+        threads: u64,
+    },
+    /// Each further thread adds something, and less than the first.
+    Both,
 }
 
 /// Something that the figures mean together.

@@ -71,6 +71,8 @@ pub enum What {
     Loaded,
     /// Core to core.
     C2c,
+    /// Latency and bandwidth against the size of the working set.
+    Sweep,
 }
 
 /// How memory is mapped.

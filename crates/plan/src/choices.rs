@@ -52,7 +52,9 @@ impl Choices {
         }
         let small = main == Pages::Thp && pages::page_bytes(main, machine) > LARGEST_SMALL_PAGE;
         let chases = chases(request, main);
-        if chases.iter().any(|chase| chase.stride < CHASE_STRIDE && chase.order != Order::Sequential) {
+        // In a sweep's full-random order the neighbour's turn comes long after it was fetched; only a window has it in reach.
+        let near = |order| order == Order::WindowRandom || (order == Order::FullRandom && request.what != What::Sweep);
+        if chases.iter().any(|chase| chase.stride < CHASE_STRIDE && near(chase.order)) {
             notes.push(
                 "stride below 128 B: spatial prefetchers that are on fetch the next node, the figure is then below memory's"
                     .to_owned(),
@@ -74,7 +76,9 @@ impl Choices {
 /// `idle` is told which.
 fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
     let kind = |order: Order, pages: Pages| {
-        let usual = if order == Order::Sequential { LINE } else { CHASE_STRIDE };
+        // A working set is all of its lines, and nothing of what lies between.
+        let dense = order == Order::Sequential || (request.what == What::Sweep && order == Order::FullRandom);
+        let usual = if dense { LINE } else { CHASE_STRIDE };
         ChaseKind { order, stride: request.stride.unwrap_or(usual), pages }
     };
     let order = |usual: Order| request.order.unwrap_or(usual);
@@ -84,6 +88,12 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
         return vec![first];
     }
     let base = request.pages.unwrap_or(Pages::Base);
+    if request.what == What::Sweep {
+        // In one order, on both kinds of pages: their difference is the TLB's.
+        let mut both = [main, base].map(|pages| kind(order(Order::FullRandom), pages)).to_vec();
+        both.dedup();
+        return both;
+    }
     let mut all = vec![first, kind(order(Order::FullRandom), main), kind(order(Order::FullRandom), base)];
     all.dedup();
     all

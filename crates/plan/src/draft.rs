@@ -33,6 +33,8 @@ pub(crate) struct Sketch {
     pub need: Need,
     /// The largest cache that it can hide in, over the threads that use it (one after the other).
     pub llc: Option<u64>,
+    /// Its automatic size, where no rule but a sweep's largest working set decides it.
+    pub ends_at: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +56,8 @@ pub(crate) struct Draft<'a> {
     pub curves: Vec<CurvePlan>,
     pub searches: Vec<Search>,
     pub unavailable: Vec<Missing>,
+    /// By how many octaves a sweep ends earlier than it should, for want of memory.
+    pub octaves_less: u32,
     keys: BTreeMap<Key, ArenaId>,
 }
 
@@ -70,6 +74,7 @@ impl<'a> Draft<'a> {
             curves: Vec::new(),
             searches: Vec::new(),
             unavailable: Vec::new(),
+            octaves_less: 0,
             keys: BTreeMap::new(),
         }
     }
@@ -84,10 +89,22 @@ impl<'a> Draft<'a> {
 
     /// A chase by `cpu` over memory of `node`: the arena and the ring's place in it.
     pub fn chase(&mut self, cpu: Cpu, node: NodeId, kind: ChaseKind) -> (ArenaId, usize) {
+        self.ring(cpu, node, kind, false)
+    }
+
+    /// The same for working sets of up to `largest` bytes, over each of which the ring is linked when its turn comes.
+    pub fn growing_chase(&mut self, cpu: Cpu, node: NodeId, kind: ChaseKind, largest: u64) -> (ArenaId, usize) {
+        let (arena, ring) = self.ring(cpu, node, kind, true);
+        self.sketches[arena].ends_at = Some(largest);
+        (arena, ring)
+    }
+
+    fn ring(&mut self, cpu: Cpu, node: NodeId, kind: ChaseKind, grows: bool) -> (ArenaId, usize) {
         let toucher = self.chase_toucher(cpu, node, kind.pages);
-        let sketch = Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None };
+        let sketch =
+            Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None, ends_at: None };
         let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
-        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride });
+        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows });
         (arena, ring)
     }
 
@@ -108,7 +125,7 @@ impl<'a> Draft<'a> {
             let streams = mix.shape().streams().max(1);
             let pages = self.choices.pages;
             let toucher = self.stream_toucher(cpu, node, slot);
-            let sketch = Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None };
+            let sketch = Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None, ends_at: None };
             let arena = self.arena(Key::Streams(node, slot), sketch, &[cpu]);
             if let Need::Streams { streams: have } = &mut self.sketches[arena].need {
                 *have = (*have).max(streams);
@@ -118,10 +135,20 @@ impl<'a> Draft<'a> {
         placed.collect()
     }
 
+    /// The arenas of these threads hold working sets of up to `largest` bytes.
+    pub fn ends_at(&mut self, threads: &[Thread], largest: u64) {
+        for thread in threads {
+            if let Job::Stream { arena, .. } = thread.job {
+                self.sketches[arena].ends_at = Some(largest);
+            }
+        }
+    }
+
     /// The window of lines whose home is `node`, not larger than `bytes`.
     pub fn window(&mut self, node: NodeId, writer: Cpu, reader: Cpu, bytes: u64) -> ArenaId {
         let toucher = self.site.local_cpus(node).first().unwrap_or(writer);
-        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need: Need::C2c { bytes }, llc: None };
+        let sketch =
+            Sketch { node, pages: self.choices.small_pages, toucher, need: Need::C2c { bytes }, llc: None, ends_at: None };
         let arena = self.arena(Key::C2c(node), sketch, &[writer, reader]);
         if let Need::C2c { bytes: have } = &mut self.sketches[arena].need {
             *have = (*have).min(bytes);
@@ -142,7 +169,7 @@ impl<'a> Draft<'a> {
 
     /// Is any point led by the observer?
     pub fn has_observer(&self) -> bool {
-        matches!(self.request.what, What::All | What::Idle | What::Loaded)
+        matches!(self.request.what, What::All | What::Idle | What::Loaded | What::Sweep)
     }
 
     /// Does any curve load?

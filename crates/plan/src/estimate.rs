@@ -3,7 +3,9 @@
 use crate::draft::Draft;
 use crate::sizes::Sized;
 use crate::timing::{CLASS_NS, Timing, WINDOW_NS};
-use memgauge_model::{Arena, C2cKind, Estimate, Holds, Measure, Order, Pages, Phase, Point, RoundRule, What, WindowRule};
+use memgauge_model::{
+    Arena, C2cKind, Estimate, Holds, Measure, Order, Pages, Phase, Point, RingPlan, RoundRule, Span, What, WindowRule,
+};
 use std::collections::BTreeSet;
 
 const MS: u64 = 1_000_000;
@@ -65,7 +67,9 @@ struct Cost<'a> {
 
 impl<'a> Cost<'a> {
     fn new(draft: &'a Draft<'a>, sized: &Sized, phases: &[Phase], rounds: &RoundRule) -> Self {
-        let setup_ns = phases.iter().map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum();
+        let prepared: u64 = phases.iter().map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum();
+        let passes: u64 = draft.points.iter().filter_map(|point| point.measure.span()).filter(|span| span.settle).map(pass).sum();
+        let setup_ns = prepared + passes;
         Self { draft, setup_ns, start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
     }
 
@@ -100,6 +104,11 @@ fn passes(points: &[Point], times: &[u64]) -> u64 {
     points.iter().zip(times).filter(|(point, _)| chase(point)).map(|(point, times)| point.time_ns * times).sum()
 }
 
+/// Going once through a working set.
+fn pass(span: Span) -> u64 {
+    (span.bytes >> 20) * FILL_NS
+}
+
 /// Touching and linking: the touchers share the work, but one arena's rings are one's work.
 fn setup<'a>(arenas: impl Iterator<Item = &'a Arena>) -> u64 {
     let (mut touchers, mut together, mut longest) = (BTreeSet::new(), 0, 0);
@@ -122,8 +131,12 @@ fn prepare(arena: &Arena) -> u64 {
                 Order::WindowRandom => LINK_WINDOW_NS,
                 Order::Sequential => LINK_SEQUENTIAL_NS,
             };
-            let linked: u64 = rings.iter().map(|r| bytes / r.stride.max(1) * ring(r.order)).sum();
-            linked + (bytes >> 20) * FLUSH_NS
+            // One that grows is linked once in all where insertion extends it; else anew for each size: with four an octave,
+            // six times the largest.
+            let times = |r: &RingPlan| if r.grows && r.order != Order::FullRandom { 6 } else { 1 };
+            let linked: u64 = rings.iter().map(|r| bytes / r.stride.max(1) * ring(r.order) * times(r)).sum();
+            let flushed = if rings.iter().all(|ring| ring.grows) { 0 } else { (bytes >> 20) * FLUSH_NS };
+            linked + flushed
         }
         // The last array is written, not read: it needs no content.
         Holds::Streams { streams, bytes } => u64::from((streams - 1).max(1)) * (bytes >> 20) * FILL_NS,

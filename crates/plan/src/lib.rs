@@ -37,11 +37,14 @@ use roles::Reach;
 /// A [`Refusal`] that names flag, value, problem and remedy, where the request can't be met on this machine.
 pub fn build(request: &Request, machine: &Machine) -> Result<Plan, Refusal> {
     checks::form(request, machine)?;
-    match build_with(request, machine, Reach::Everywhere) {
+    match build_with(request, machine, Reach::Everywhere, 0) {
         Ok(plan) => Ok(plan),
+        Err(Failure::Memory { .. }) if request.what == What::Sweep && request.buffer.is_none() => {
+            build_with(request, machine, Reach::Everywhere, 1).map_err(Failure::refusal)
+        }
         // Far loads fill one node's memory with buffers of every CPU of the machine; the near ones often still fit.
-        Err(Failure::Memory { refusal, far_loads: true }) => build_with(request, machine, Reach::Near).map_err(|_| refusal),
-        Err(Failure::Refused(refusal) | Failure::Memory { refusal, .. }) => Err(refusal),
+        Err(Failure::Memory { refusal, far_loads: true }) => build_with(request, machine, Reach::Near, 0).map_err(|_| refusal),
+        Err(other) => Err(other.refusal()),
     }
 }
 
@@ -58,18 +61,27 @@ enum Failure {
     },
 }
 
+impl Failure {
+    fn refusal(self) -> Refusal {
+        match self {
+            Self::Refused(refusal) | Self::Memory { refusal, .. } => refusal,
+        }
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-fn build_with(request: &Request, machine: &Machine, reach: Reach) -> Result<Plan, Failure> {
+fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: u32) -> Result<Plan, Failure> {
     let site = site::Site::new(machine)?;
     let roles = roles::assign(request, &site, reach)?;
     let timing = timing::Timing::new(request)?;
     let choices = choices::Choices::new(request, machine)?;
     let mut draft = Draft::new(request, &site, &roles, &choices, &timing);
+    draft.octaves_less = octaves_less;
     points::draw(&mut draft)?;
 
     let sized = sizes::fit(&draft).map_err(|refusal| Failure::Memory { refusal, far_loads: roles.far_loads })?;

@@ -10,6 +10,9 @@ pub(crate) fn all(draft: &Draft, sized: &Sized) -> Vec<String> {
     notes.extend(policy(draft));
     notes.extend(quota(draft));
     notes.extend(hybrid(draft));
+    if draft.octaves_less > 0 {
+        notes.push("memory is short: working sets end at 2 × the last-level cache".to_owned());
+    }
     if draft.request.smt == Smt::One && draft.request.load_cpus.as_ref().is_some_and(|list| !list.is_empty()) {
         notes.push("--load-cpus names the CPUs; --smt one chooses none of them".to_owned());
     }

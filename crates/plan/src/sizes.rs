@@ -105,6 +105,9 @@ fn buffer_bytes(sketch: &Sketch, scale: Scale) -> u64 {
         Scale::Exactly(bytes) => return bytes,
         Scale::Automatic(step) => step,
     };
+    if let Some(bytes) = sketch.ends_at {
+        return bytes;
+    }
     let llc = sketch.llc.unwrap_or(ASSUMED_LLC);
     let (factor, floor) = match sketch.need {
         Need::Chase { .. } => (CHASE_FACTOR, CHASE_FLOOR),

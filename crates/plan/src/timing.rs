@@ -19,6 +19,9 @@ const DEFAULT_RUN_NS: u64 = 60 * MS;
 /// The same for a transfer between cores, whose passes are short.
 const DEFAULT_RUN_C2C_NS: u64 = 20 * MS;
 
+/// Windows of each of a sweep's hundreds of points in one round.
+const SWEEP_NS: u64 = 20 * MS;
+
 /// How long everything takes.
 pub(crate) struct Timing {
     /// When rounds end; `whole_ns` is settled later.
@@ -36,21 +39,31 @@ pub(crate) struct Timing {
 impl Timing {
     pub fn new(request: &Request) -> Result<Self, Refusal> {
         let whole_run = request.what == What::All;
-        let looks: &[u32] = if whole_run && request.precision.is_none() { &LOOKS[..1] } else { &LOOKS };
+        // Of many figures, precision is reported and not promised.
+        let reported = matches!(request.what, What::All | What::Sweep);
+        let looks: &[u32] = if reported && request.precision.is_none() { &LOOKS[..1] } else { &LOOKS };
         let default_ns = match request.what {
             What::All => DEFAULT_RUN_NS * u64::from(looks.last().copied().unwrap_or(1)),
+            What::Sweep => SWEEP_NS * u64::from(looks.last().copied().unwrap_or(1)),
             What::Idle => 2000 * MS,
             What::Peak | What::Max => 1000 * MS,
             What::MatrixLatency | What::MatrixBandwidth | What::Loaded | What::C2c => 500 * MS,
         };
         let (looks, point_ns) = share(request, looks, request.time_ns.unwrap_or(default_ns))?;
         let c2c_ns = if whole_run && request.time_ns.is_none() { DEFAULT_RUN_C2C_NS } else { point_ns };
-        let precision = if whole_run { request.precision } else { Some(request.precision.unwrap_or(PRECISION)) };
+        let precision = if reported { request.precision } else { Some(request.precision.unwrap_or(PRECISION)) };
         let short = whole_run || point_ns < 50 * MS;
         let windows = WindowRule {
             min_ns: WINDOW_NS,
             min_windows: 1,
-            warmup_min_ns: if short { 20 * MS } else { 50 * MS },
+            // A sweep's threads have gone through their working set before they start.
+            warmup_min_ns: if request.what == What::Sweep {
+                10 * MS
+            } else if short {
+                20 * MS
+            } else {
+                50 * MS
+            },
             warmup_max_ns: (point_ns * 3 / 10).max(50 * MS),
             hops_per_stamp: 200,
             limits: DisturbanceLimits::default(),

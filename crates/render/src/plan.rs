@@ -132,6 +132,8 @@ fn figure(measure: &Measure) -> String {
         Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded_latency delay {delay}"),
         Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded_latency, pilot's delay {}", slot + 1),
         Measure::C2c { from, to, home, kind } => format!("c2c_latency {from} → {to} {} home {home}", kind.word()),
+        Measure::SweepLatency { span, .. } => format!("sweep_latency {}", units::bytes(span.bytes)),
+        Measure::SweepBandwidth { mix, span } => format!("sweep_bandwidth {} {}", mix.name(), units::bytes(span.bytes)),
         Measure::RfoProbe => "RFO probe".to_owned(),
         Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }

@@ -133,6 +133,7 @@ pub fn report(what: What) -> Report {
         prefetch: None,
         curves: Vec::new(),
         matrices: Vec::new(),
+        sweeps: Vec::new(),
         findings: Vec::new(),
         unavailable: Vec::new(),
         notes: vec!["the host moved the CPUs twice".into()],

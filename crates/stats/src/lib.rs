@@ -14,6 +14,7 @@
 
 pub mod burst;
 pub mod classes;
+pub mod edges;
 pub mod histogram;
 pub mod interval;
 pub mod isotonic;
@@ -29,6 +30,7 @@ pub mod spaced;
 
 pub use burst::{BurstFit, fit_bursts};
 pub use classes::{Classes, flipped, split_classes};
+pub use edges::{Edge, edges};
 pub use histogram::{Histogram, Percentiles};
 pub use interval::{Interval, LOOKS, Look, look, next_look, order_interval};
 pub use isotonic::isotonic;

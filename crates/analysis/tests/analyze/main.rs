@@ -13,3 +13,4 @@ mod prefetch;
 mod properties;
 mod status;
 mod support;
+mod sweeps;

@@ -31,6 +31,8 @@ pub enum Typed {
     Loaded,
     /// What handing a line from one core to another costs
     C2c,
+    /// Latency and bandwidth against the size of the working set, and the caches that show in it
+    Sweep,
     /// The machine as it says it is; measures nothing
     Topology,
 }
@@ -56,6 +58,7 @@ impl Command {
             Some(Typed::Matrix { what: MatrixOf::Bandwidth }) => Self::Measure(What::MatrixBandwidth),
             Some(Typed::Loaded) => Self::Measure(What::Loaded),
             Some(Typed::C2c) => Self::Measure(What::C2c),
+            Some(Typed::Sweep) => Self::Measure(What::Sweep),
             Some(Typed::Topology) => Self::Topology,
         }
     }
@@ -71,6 +74,7 @@ impl Command {
             Self::Measure(What::MatrixBandwidth) => "matrix bandwidth",
             Self::Measure(What::Loaded) => "loaded",
             Self::Measure(What::C2c) => "c2c",
+            Self::Measure(What::Sweep) => "sweep",
             Self::Topology => "topology",
         }
     }
@@ -85,6 +89,7 @@ impl Command {
             "matrix" => Some(Self::Measure(What::MatrixLatency)),
             "loaded" => Some(Self::Measure(What::Loaded)),
             "c2c" => Some(Self::Measure(What::C2c)),
+            "sweep" => Some(Self::Measure(What::Sweep)),
             "topology" => Some(Self::Topology),
             _ => None,
         })

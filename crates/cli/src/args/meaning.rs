@@ -32,7 +32,7 @@ fn buffers(what: What) -> bool {
 }
 
 fn idles(what: What) -> bool {
-    matches!(what, What::All | What::Idle)
+    matches!(what, What::All | What::Idle | What::Sweep)
 }
 
 /// Loads run beside an observer, whose core they may share.
@@ -41,11 +41,11 @@ fn watches(what: What) -> bool {
 }
 
 fn chases(what: What) -> bool {
-    matches!(what, What::All | What::Idle | What::MatrixLatency | What::Loaded)
+    matches!(what, What::All | What::Idle | What::MatrixLatency | What::Loaded | What::Sweep)
 }
 
 fn streams(what: What) -> bool {
-    matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded)
+    matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded | What::Sweep)
 }
 
 fn delays(what: What) -> bool {

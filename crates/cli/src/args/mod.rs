@@ -273,7 +273,7 @@ mod tests {
             ("idel", "idel: no such command; did you mean idle?"),
             (
                 "nonsense",
-                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c or topology, or none for the default run",
+                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep or topology, or none for the default run",
             ),
             ("idle 5", "5: one word too many; leave it out; values stand after their flag"),
             ("matrix", "matrix: of what?; write memgauge matrix latency or memgauge matrix bandwidth"),

@@ -30,7 +30,7 @@ pub fn refusal(error: &Error) -> Refusal {
             let near = told(error, ContextKind::SuggestedSubcommand);
             let remedy = match near.split(", ").next().filter(|near| !near.is_empty()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => "use idle, peak, max, matrix, loaded, c2c or topology, or none for the default run".to_owned(),
+                None => "use idle, peak, max, matrix, loaded, c2c, sweep or topology, or none for the default run".to_owned(),
             };
             Refusal::new("", name, "no such command", remedy)
         }

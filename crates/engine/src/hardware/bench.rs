@@ -48,7 +48,7 @@ impl HardwareBench<'_, '_> {
                 transfer::run(self.hardware, task, &mut self.memories, self.seed)
             }
             Some(Job::TimedChase { .. }) => timed::run(self.hardware, task, &mut self.memories),
-            Some(_) => blocks::run(self.hardware, task, &mut self.memories),
+            Some(_) => blocks::run(self.hardware, task, &mut self.memories, self.seed),
             None => Err(Failure::Fatal("a point without threads: the plan is wrong".into())),
         }
     }

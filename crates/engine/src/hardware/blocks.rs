@@ -3,27 +3,38 @@
 use super::Hardware;
 use super::arenas::{Content, Memory};
 use super::combine::{self, Brought, Kind};
+use super::fill;
 use super::team::{Ended, Team};
 use super::threads;
 use super::timing::{Cut, ns_to_ticks, ticks_to_ns};
-use super::work::{Chase, KeepAlive, Stream, Work};
+use super::work::{Chase, KeepAlive, Stream, Stretch, Work};
 use crate::backend::{Failure, Task};
 use memgauge_kernels::{
-    self as kernels,
+    self as kernels, Rng,
     stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
 };
-use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Isa, Job, Mix, Reason, Thread, ThreadCounts};
+use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Holds, Isa, Job, Mix, Reason, Span, Thread, ThreadCounts};
 
 /// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
 const CHASE_FLOOR_NS: u64 = 20_000;
 
+/// More than linking a byte of a ring takes, and reading it.
+const LINK_BYTE_NS: u64 = 1;
+
 /// Runs the task's threads together; its windows are what all of them did at once.
-pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) -> Result<Block, Failure> {
+///
+/// `seed` decides the links of rings that grow.
+pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], seed: u64) -> Result<Block, Failure> {
     let point = &task.plan.points[task.point];
     let rule = &task.plan.windows;
     let (clock, hz) = hardware.clock_and_hz();
     let core_hz = hardware.core_hz();
-    let cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
+    let mut cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
+    let span = point.measure.span();
+    if let Some(span) = span {
+        // Others wait while a ring is linked.
+        cut.hard = cut.hard.saturating_add(ns_to_ticks(span.bytes.saturating_mul(LINK_BYTE_NS), hz));
+    }
     let tolerance = ns_to_ticks(rule.limits.gap_ns, hz);
     let members = u32::try_from(point.threads.len()).unwrap_or(u32::MAX);
     let team = Team::new(members, clock, cut, hardware.cost_ticks(), tolerance, hardware.stop, &hardware.counters);
@@ -31,7 +42,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
     let jobs = point
         .threads
         .iter()
-        .map(|thread| prepare(thread, &mut free, task.delay, u64::from(rule.hops_per_stamp), hz))
+        .map(|thread| prepare(thread, &mut free, Terms { task, span, seed, hz }))
         .collect::<Result<Vec<_>, _>>()?;
     let outcomes = std::thread::scope(|scope| {
         let team = &team;
@@ -84,6 +95,7 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
         match outcome {
             Ok(done) => brought.push(Brought { done, kind }),
             Err(Ended::Unpinned(error)) => return Err(error.into()),
+            Err(Ended::Unready(error)) => return Err(Failure::point(Reason::NotApplicable, error)),
             Err(Ended::Stopped) => stopped = true,
             Err(Ended::Stalled) => stalled = stalled.or(Some(cpu)),
         }
@@ -99,13 +111,13 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
 }
 
 /// A thread's job with the memory that it works on.
-enum Ready<'a> {
-    Chase(Chase<'a>),
-    Stream(Stream<'a>),
+enum Ready<'m, 'a> {
+    Chase(Chase<'m, 'a>),
+    Stream(Stream<'m>),
     KeepAlive(KeepAlive),
 }
 
-impl Ready<'_> {
+impl Ready<'_, '_> {
     fn run(&mut self, team: &Team<'_>, cpu: Cpu, leads: bool) -> Result<super::team::Done, Ended> {
         match self {
             Self::Chase(work) => timed_by(team, cpu, leads, work),
@@ -121,23 +133,32 @@ fn timed_by<W: Work>(team: &Team<'_>, cpu: Cpu, leads: bool, work: &mut W) -> Re
     team.run(cpu, leads, work)
 }
 
+/// What all threads of a block go by.
+#[derive(Clone, Copy)]
+struct Terms<'t> {
+    task: &'t Task<'t>,
+    span: Option<Span>,
+    seed: u64,
+    hz: f64,
+}
+
 fn prepare<'m, 'a: 'm>(
     thread: &Thread,
     free: &mut [Option<&'m mut Memory<'a>>],
-    delay: u32,
-    hops: u64,
-    hz: f64,
-) -> Result<(Cpu, Kind, Ready<'m>), Failure> {
+    terms: Terms<'_>,
+) -> Result<(Cpu, Kind, Ready<'m, 'a>), Failure> {
+    let hops = u64::from(terms.task.plan.windows.hops_per_stamp);
     let (kind, job) = match &thread.job {
         Job::Chase { arena, ring } => {
             let Content::Chase { rings, ids, places } = take(free, *arena)? else { return Err(wrong()) };
             let (Some(id), Some(place)) = (ids.get(*ring), places.get_mut(*ring)) else { return Err(wrong()) };
-            let floor = ns_to_ticks(CHASE_FLOOR_NS, hz);
-            (Kind::Hop, Ready::Chase(Chase { rings, ring: *id, place, hops, least: hops, floor }))
+            let floor = ns_to_ticks(CHASE_FLOOR_NS, terms.hz);
+            let stretch = stretch(terms, *arena, *ring)?;
+            (Kind::Hop, Ready::Chase(Chase { rings, ring: *id, place, stretch, hops, least: hops, floor }))
         }
         Job::Stream { arena, mix, isa, block_lines, delay: _ } => {
             let Content::Streams { arrays, place } = take(free, *arena)? else { return Err(wrong()) };
-            let work = stream(arrays, place, *mix, *isa, *block_lines, delay)?;
+            let work = stream(arrays, place, (*mix, *isa, *block_lines), terms)?;
             let moved = work.kernel.accounting();
             let (bytes, lines) = (moved.bytes_loaded + moved.bytes_stored, moved.lines_loaded + moved.lines_stored);
             (Kind::Burst { bytes, lines }, Ready::Stream(work))
@@ -146,6 +167,20 @@ fn prepare<'m, 'a: 'm>(
         Job::TimedChase { .. } | Job::C2c { .. } => return Err(wrong()),
     };
     Ok((thread.cpu, kind, job))
+}
+
+/// How a ring that grows comes to the point's span.
+fn stretch(terms: Terms<'_>, arena: ArenaId, ring: usize) -> Result<Option<Stretch>, Failure> {
+    let Holds::Chase { rings, .. } = &terms.task.plan.arenas[arena].holds else { return Err(wrong()) };
+    match (rings.get(ring), terms.span) {
+        (Some(ring), Some(span)) if ring.grows => {
+            let bytes = usize::try_from(span.bytes).unwrap_or(usize::MAX);
+            let order = fill::order(ring, bytes);
+            Ok(Some(Stretch { order, bytes, settle: span.settle, rng: Rng::new(terms.seed ^ span.bytes) }))
+        }
+        (Some(ring), None) if !ring.grows => Ok(None),
+        _ => Err(wrong()),
+    }
 }
 
 /// An arena's memory, which no other thread of the block has.
@@ -161,11 +196,10 @@ pub fn wrong() -> Failure {
 fn stream<'m>(
     arrays: &'m mut [&mut [u8]],
     place: &'m mut usize,
-    mix: Mix,
-    isa: Isa,
-    block_lines: Option<u32>,
-    delay: u32,
+    (mix, isa, block_lines): (Mix, Isa, Option<u32>),
+    Terms { task, span, .. }: Terms<'_>,
 ) -> Result<Stream<'m>, Failure> {
+    let delay = task.delay;
     let lines = if mix == Mix::WritePartial { Lines::Partial } else { Lines::Full };
     let walk = block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
     let kernel = Kernel::find(op(mix), lines, walk, isa_of(isa))
@@ -175,16 +209,17 @@ fn stream<'m>(
     if arrays.len() < reads + writes {
         return Err(wrong());
     }
+    let each = span.map_or(usize::MAX, |span| usize::try_from(span.bytes).unwrap_or(usize::MAX) / (reads + writes));
     let last = arrays.len() - 1;
     let (front, back) = arrays.split_at_mut(last);
     // A single array is read or written; of several the last one is written.
     let (write, read): (&mut [u8], [&[u8]; 2]) = match (reads, writes, front) {
         (_, 1, front) => {
-            let array = |at: usize| -> &[u8] { if at < reads { whole(front[at], kernel.read_granule()) } else { &[] } };
-            (whole_mut(back[0], kernel.write_granule()), [array(0), array(1)])
+            let array = |at: usize| -> &[u8] { if at < reads { whole(front[at], each, kernel.read_granule()) } else { &[] } };
+            (whole_mut(back[0], each, kernel.write_granule()), [array(0), array(1)])
         }
-        (_, _, []) => (&mut [], [whole(back[0], kernel.read_granule()), &[]]),
-        (_, _, front) => (&mut [], [whole(front[0], kernel.read_granule()), &[]]),
+        (_, _, []) => (&mut [], [whole(back[0], each, kernel.read_granule()), &[]]),
+        (_, _, front) => (&mut [], [whole(front[0], each, kernel.read_granule()), &[]]),
     };
     let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::point(Reason::NotApplicable, error))?;
     // Where the last block ended, not at the beginning: that may still be in a cache.
@@ -196,16 +231,19 @@ fn stream<'m>(
     };
     // About 100 µs to begin with; tuned during warm-up.
     let bursts = (300_000 / (u64::from(delay) + 30)).clamp(1, 256);
-    Ok(Stream { kernel, streams, cursor, place, bursts, delay })
+    let settle = span.is_some_and(|span| span.settle);
+    Ok(Stream { kernel, streams, cursor, place, bursts, delay, settle })
 }
 
-fn whole(array: &[u8], granule: usize) -> &[u8] {
-    &array[..array.len() - array.len() % granule.max(1)]
+/// As many whole granules as `most` bytes of the array hold.
+fn whole(array: &[u8], most: usize, granule: usize) -> &[u8] {
+    let len = array.len().min(most);
+    &array[..len - len % granule.max(1)]
 }
 
-fn whole_mut(array: &mut [u8], granule: usize) -> &mut [u8] {
-    let len = array.len() - array.len() % granule.max(1);
-    &mut array[..len]
+fn whole_mut(array: &mut [u8], most: usize, granule: usize) -> &mut [u8] {
+    let len = array.len().min(most);
+    &mut array[..len - len % granule.max(1)]
 }
 
 /// The loop of a mix. Two mixes whose names differ may be one loop: MLC's W2 is a copy.

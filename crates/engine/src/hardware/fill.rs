@@ -77,24 +77,32 @@ fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &Atom
         chase::RingError::Stopped => Failure::Stopped,
         other => Failure::point(Reason::NotApplicable, other),
     };
-    let bytes = memory.len();
+    let all = memory.len();
     let mut rings = Rings::new(memory).map_err(refused)?;
     let mut ids = Vec::new();
     for (word, plan) in plans.iter().enumerate() {
         let stride = usize::try_from(plan.stride).unwrap_or(usize::MAX);
-        let order = match plan.order {
-            Order::WindowRandom => {
-                let window = usize::try_from(WINDOW_NODES.saturating_mul(plan.stride)).unwrap_or(usize::MAX);
-                chase::Order::WindowRandom { window_bytes: window.min(bytes) }
-            }
-            Order::FullRandom => chase::Order::FullRandom,
-            Order::Sequential => chase::Order::Sequential,
-        };
-        ids.push(rings.build_unless(stop, order, stride, word, rng).map_err(refused)?);
+        // One that grows begins with two nodes.
+        let bytes = if plan.grows { all.min(2 * stride) } else { all };
+        ids.push(rings.build_over(stop, order(plan, bytes), stride, word, bytes, rng).map_err(refused)?);
     }
-    rings.flush();
+    if plans.iter().any(|plan| !plan.grows) {
+        rings.flush();
+    }
     let places = ids.iter().map(|id| rings.start(*id)).collect();
     Ok(Content::Chase { rings, ids, places })
+}
+
+/// The order of a ring over so many bytes.
+pub fn order(plan: &RingPlan, bytes: usize) -> chase::Order {
+    match plan.order {
+        Order::WindowRandom => {
+            let window = usize::try_from(WINDOW_NODES.saturating_mul(plan.stride)).unwrap_or(usize::MAX);
+            chase::Order::WindowRandom { window_bytes: window.min(bytes) }
+        }
+        Order::FullRandom => chase::Order::FullRandom,
+        Order::Sequential => chase::Order::Sequential,
+    }
 }
 
 fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
@@ -131,7 +139,7 @@ fn cost(planned: &Planned) -> u64 {
         Holds::Chase { bytes, rings } => rings
             .iter()
             .map(|ring| {
-                let nodes = bytes / ring.stride.max(1);
+                let nodes = if ring.grows { 2 } else { bytes / ring.stride.max(1) };
                 nodes * if ring.order == Order::FullRandom { 30 } else { 6 }
             })
             .sum(),

@@ -5,6 +5,7 @@ use super::counters::{Counters, Snapshot, SystemCounts, ThreadCounters};
 use super::log::{Asked, Log, Part};
 use super::timing::Cut;
 use super::work::Work;
+use memgauge_kernels::chase::RingError;
 use memgauge_kernels::{Clock, spin};
 use memgauge_model::ThreadCounts;
 use memgauge_stats as stats;
@@ -54,6 +55,8 @@ pub enum Ended {
     Stopped,
     /// It can't be pinned.
     Unpinned(sys::PinError),
+    /// Its memory can't be made ready.
+    Unready(RingError),
     /// Others did not arrive, or time ran away.
     Stalled,
 }
@@ -101,6 +104,8 @@ impl<'a> Team<'a> {
         // A signal goes to the sleeping main thread, not into a measurement.
         let _ = sys::signals::block_in_this_thread();
         sys::cpu::pin_to(cpu).map_err(Ended::Unpinned)?;
+        work.begin(self.stop)
+            .map_err(|error| if error == RingError::Stopped { Ended::Stopped } else { Ended::Unready(error) })?;
         let mut worker = Worker {
             team: self,
             cpu,

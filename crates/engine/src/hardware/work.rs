@@ -1,11 +1,21 @@
 //! What a worker does between two stamps.
 
-use memgauge_kernels::chase::{RingId, Rings};
-use memgauge_kernels::spin;
+use memgauge_kernels::chase::{Order, RingError, RingId, Rings};
 use memgauge_kernels::stream::{Cursor, Kernel, Streams};
+use memgauge_kernels::{Rng, spin};
+use std::sync::atomic::AtomicBool;
 
 /// Work in chunks.
 pub trait Work {
+    /// What has to be done on the worker's own CPU before all start together; nothing where the point has no span.
+    ///
+    /// # Errors
+    ///
+    /// The ring can't be linked over the span, or `stop` was set.
+    fn begin(&mut self, _stop: &AtomicBool) -> Result<(), RingError> {
+        Ok(())
+    }
+
     /// Does one chunk; returns the units done.
     fn chunk(&mut self) -> u64;
 
@@ -13,11 +23,21 @@ pub trait Work {
     fn tune(&mut self, median: u64, aim: (u64, u64)) -> bool;
 }
 
+/// A ring that is linked over a part of its buffer.
+pub struct Stretch {
+    pub order: Order,
+    pub bytes: usize,
+    /// Read all of it once?
+    pub settle: bool,
+    pub rng: Rng,
+}
+
 /// Dependent loads. A unit is a hop.
-pub struct Chase<'a> {
-    pub rings: &'a Rings<'a>,
+pub struct Chase<'m, 'a> {
+    pub rings: &'m mut Rings<'a>,
     pub ring: RingId,
-    pub place: &'a mut u64,
+    pub place: &'m mut u64,
+    pub stretch: Option<Stretch>,
     pub hops: u64,
     /// Hops of a chunk at least.
     pub least: u64,
@@ -25,7 +45,17 @@ pub struct Chase<'a> {
     pub floor: u64,
 }
 
-impl Work for Chase<'_> {
+impl Work for Chase<'_, '_> {
+    fn begin(&mut self, stop: &AtomicBool) -> Result<(), RingError> {
+        let Some(stretch) = &mut self.stretch else { return Ok(()) };
+        self.rings.span(stop, self.ring, stretch.order, stretch.bytes, &mut stretch.rng)?;
+        *self.place = self.rings.start(self.ring);
+        if stretch.settle {
+            self.rings.read_through(stretch.bytes);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn chunk(&mut self) -> u64 {
         *self.place = self.rings.chase(self.ring, *self.place, self.hops);
@@ -48,9 +78,19 @@ pub struct Stream<'a> {
     pub place: &'a mut usize,
     pub bursts: u64,
     pub delay: u32,
+    /// Go once through everything before the start?
+    pub settle: bool,
 }
 
 impl Work for Stream<'_> {
+    fn begin(&mut self, _: &AtomicBool) -> Result<(), RingError> {
+        if self.settle {
+            // To the end of the arrays; small ones several times.
+            self.kernel.run(&mut self.streams, &mut self.cursor, u64::MAX, 0);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn chunk(&mut self) -> u64 {
         // Short where an array ends.

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 use super::{Order, RingError, RingId, Rings};
 use crate::clock::Clock;
@@ -70,6 +71,30 @@ proptest! {
             Err(RingError::TooSmall { bytes, .. }) => prop_assert!(bytes < 2 * stride),
             Err(RingError::Stride { .. }) => prop_assert!(stride < 64),
             Err(other) => prop_assert!(false, "{}", other),
+        }
+    }
+
+    /// However a ring comes to its span, it is one cycle through all nodes of that, and a place in it stays one when it grows.
+    #[test]
+    fn a_ring_spans_what_it_is_told_and_grows_whole(
+        first in 128usize..4000, spans in prop::collection::vec(128usize..20_000, 1..6), order in order(), seed: u64,
+    ) {
+        let mut lines = buffer(16_384);
+        let mut rings = Rings::new(bytes(&mut lines, 16_384)).unwrap();
+        let (mut rng, go) = (Rng::new(seed), AtomicBool::new(false));
+        let Ok(id) = rings.build_over(&go, order, 64, 3, first, &mut rng) else { return Ok(()) };
+        let mut last = first / 64;
+        for bytes in spans {
+            let at = rings.chase(id, rings.start(id), 17);
+            rings.span(&go, id, order, bytes, &mut rng).unwrap();
+            let nodes = bytes.min(16_384) / 64;
+            let visits = visits(&rings, id, 64);
+            prop_assert_eq!(visits.len(), nodes);
+            prop_assert!(is_permutation(&visits));
+            if order == Order::FullRandom && nodes >= last {
+                prop_assert_eq!(rings.chase(id, at, nodes as u64), at, "not in the cycle any more");
+            }
+            last = nodes;
         }
     }
 

@@ -6,12 +6,7 @@ use memgauge_model::{Cpu, Job, Measure, Refusal, Thread};
 
 pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     let (observer, node) = (draft.roles.observer, draft.roles.target);
-    let keeper = keeper(draft);
-    if draft.request.keepalive == Some(true) && keeper.is_none() {
-        let problem = format!("no CPU outside the core of the observer, CPU {observer}, is allowed");
-        let typed = value(draft.request, "--keepalive", "on");
-        return Err(Refusal::new("--keepalive", typed, problem, "use --keepalive off, or allow another core"));
-    }
+    let keeper = asked_keeper(draft)?;
     let reason = match (keeper, draft.request.keepalive) {
         (Some(_), _) => None,
         (None, Some(false)) => Some("asked for by --keepalive off".to_owned()),
@@ -40,6 +35,17 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
 /// The CPU that stays busy beside an idle chase, if one shall and can.
 pub(super) fn keeper(draft: &Draft) -> Option<Cpu> {
     neighbour(draft).filter(|_| draft.request.keepalive != Some(false))
+}
+
+/// The same, or a refusal where one was asked for and can't be.
+pub(super) fn asked_keeper(draft: &Draft) -> Result<Option<Cpu>, Refusal> {
+    let keeper = keeper(draft);
+    if draft.request.keepalive == Some(true) && keeper.is_none() {
+        let problem = format!("no CPU outside the core of the observer, CPU {}, is allowed", draft.roles.observer);
+        let typed = value(draft.request, "--keepalive", "on");
+        return Err(Refusal::new("--keepalive", typed, problem, "use --keepalive off, or allow another core"));
+    }
+    Ok(keeper)
 }
 
 /// A CPU on another core, of the observer's own node if there is one: it keeps that node's uncore awake.

@@ -7,6 +7,7 @@ mod matrix;
 mod max;
 mod peak;
 mod prefetch;
+mod sweep;
 
 use crate::draft::Draft;
 use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt, What};
@@ -21,6 +22,7 @@ pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
         What::MatrixBandwidth => matrix::bandwidth(draft)?,
         What::Loaded => loaded::draw(draft)?,
         What::C2c => c2c::draw(draft)?,
+        What::Sweep => sweep::draw(draft)?,
         What::All => {
             idle::draw(draft)?;
             peak::draw(draft)?;
@@ -41,6 +43,20 @@ fn streaming_cpus(draft: &Draft) -> CpuList {
         Some(list) => list.clone(),
         None => all_cpus(draft),
     }
+}
+
+/// One thread alone, the observer's where it may be, then all; `--load-cpus none` leaves the one.
+fn one_and_all(draft: &Draft) -> Vec<CpuList> {
+    let alone = matches!(draft.request.what, What::Peak | What::Sweep);
+    let named_none = draft.request.load_cpus.as_ref().is_some_and(CpuList::is_empty) && alone;
+    let all = streaming_cpus(draft);
+    let observer = draft.roles.observer;
+    let lead = if draft.request.cpu.is_some() || all.contains(observer) { observer } else { all.first().unwrap_or(observer) };
+    let mut counts = vec![CpuList::from(vec![lead])];
+    if !named_none && all != counts[0] {
+        counts.push(all);
+    }
+    counts
 }
 
 fn all_cpus(draft: &Draft) -> CpuList {

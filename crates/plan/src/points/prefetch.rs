@@ -13,10 +13,10 @@ const LINE: u64 = 64;
 
 /// Streaming: sequential against full-random. Spatial: window-random over every line against every other line.
 const RINGS: [RingPlan; 4] = [
-    RingPlan { order: Order::Sequential, stride: LINE },
-    RingPlan { order: Order::FullRandom, stride: 2 * LINE },
-    RingPlan { order: Order::WindowRandom, stride: LINE },
-    RingPlan { order: Order::WindowRandom, stride: 2 * LINE },
+    RingPlan { order: Order::Sequential, stride: LINE, grows: false },
+    RingPlan { order: Order::FullRandom, stride: 2 * LINE, grows: false },
+    RingPlan { order: Order::WindowRandom, stride: LINE, grows: false },
+    RingPlan { order: Order::WindowRandom, stride: 2 * LINE, grows: false },
 ];
 
 /// Draws the points that no idle figure makes already, in the memory of the headline's chase.

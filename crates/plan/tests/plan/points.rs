@@ -20,6 +20,8 @@ fn words(plan: &Plan) -> Vec<String> {
             Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded #{slot}"),
             Measure::C2c { from, to, home, kind } => format!("{} {from}-{to} @{home}", kind.word()),
             Measure::PrefetchProbe => format!("probe {}", chase_word(plan, point)),
+            Measure::SweepLatency { span, .. } => format!("chase {} {}", chase_word(plan, point), span.bytes),
+            Measure::SweepBandwidth { mix, span } => format!("sweep {} x{threads} {}", mix.name(), span.bytes),
             Measure::RfoProbe => match point.threads[0].job {
                 Job::Stream { mix, .. } => format!("rfo {} x{threads}", mix.name()),
                 _ => panic!("a probe without streams"),
@@ -157,6 +159,67 @@ fn the_default_run_has_everything_and_says_what_it_lacks() {
         let wanted = ["loaded_latency", "loaded_bandwidth", "c2c_latency"];
         assert_eq!(missing, wanted.map(|name| (name, Reason::NotApplicable)));
     }
+}
+
+#[test]
+fn a_sweep_goes_from_4_kib_to_four_caches_in_both_kinds_of_pages() {
+    let sweep = plan(&two_cpus(), What::Sweep, &[("--mix", "read,copy")]);
+    let words = words(&sweep);
+    // Four sizes an octave, 4 KiB to the first that is not below 1200 MiB.
+    let sizes: Vec<u64> = (12..31).flat_map(|octave| (4..8).map(move |quarter| quarter << (octave - 2))).collect();
+    let sizes: Vec<u64> = sizes.into_iter().filter(|size| *size <= 1280 * MIB).collect();
+    assert_eq!((sizes.len(), sizes[1], sizes[73]), (74, 5 << 10, 1280 * MIB));
+    let kinds = [
+        "chase full-random 64 thp",
+        "chase full-random 64 base",
+        "sweep read x1",
+        "sweep read x2",
+        "sweep copy x1",
+        "sweep copy x2",
+    ];
+    let wanted: Vec<String> = kinds.iter().flat_map(|kind| sizes.iter().map(move |size| format!("{kind} {size}"))).collect();
+    assert_eq!(words, wanted);
+    // One arena a page kind and one a thread serve all sizes; each point spans its part.
+    assert_eq!(sweep.arenas.len(), 4);
+    for point in &sweep.points {
+        let span = point.measure.span().unwrap();
+        assert_eq!(span.settle, span.bytes <= 600 * MIB);
+        let holds = arenas_of(point).into_iter().map(|arena| match sweep.arenas[arena].holds {
+            Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } => bytes,
+            Holds::C2c { .. } => 0,
+        });
+        assert!(holds.into_iter().all(|bytes| bytes == 1280 * MIB && span.bytes <= bytes));
+    }
+    let grows = |arena: &Arena| matches!(&arena.holds, Holds::Chase { rings, .. } if rings.iter().all(|ring| ring.grows));
+    assert_eq!(sweep.arenas.iter().filter(|arena| grows(arena)).count(), 2);
+    assert_eq!(sweep.rounds.looks, [6]);
+}
+
+#[test]
+fn a_sweep_ends_where_it_is_told_or_where_memory_does() {
+    let alone = plan(&two_cpus(), What::Sweep, &[("--buffer", "50KiB"), ("--load-cpus", "none"), ("--pages", "base")]);
+    assert_eq!(alone.points.last().unwrap().measure.span().unwrap().bytes, 52 << 10, "whole pages");
+    assert_eq!(alone.points.len(), 2 * 16);
+    let largest = |lab: &Lab| plan(lab, What::Sweep, &[]).points.iter().filter_map(|p| p.measure.span()).map(|s| s.bytes).max();
+    assert_eq!(largest(&in_cgroup(two_cpus(), 2000 * MIB)), Some(640 * MIB));
+    let tight = in_cgroup(two_cpus(), 2000 * MIB);
+    assert!(plan(&tight, What::Sweep, &[]).notes.iter().any(|note| note.starts_with("memory is short")));
+    let refused = refusal(&in_cgroup(two_cpus(), 300 * MIB), What::Sweep, &[]);
+    assert!(refused.contains("more than the cgroup leaves"), "{refused}");
+    let refused = refusal(&two_cpus(), What::Sweep, &[("--buffer", "100GiB")]);
+    assert!(refused.starts_with("--buffer 100GiB: more than node 0 has free") && refused.contains("use 1"), "{refused}");
+}
+
+#[test]
+fn threads_are_counted_up_at_the_largest_size() {
+    let sweep = plan(&two_sockets(), What::Sweep, &[]);
+    let all = words(&sweep);
+    let last = all.iter().filter(|word| word.starts_with("sweep read") && word.ends_with(&format!(" {}", 128 * MIB)));
+    let threads: Vec<&str> = last.map(|word| word.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(threads, ["x1", "x16", "x2", "x3", "x4", "x6", "x8", "x12"]);
+    // A core's second thread comes when every core has one.
+    let eight = sweep.points.iter().find(|point| point.threads.len() == 8).unwrap();
+    assert_eq!(cpus_of(eight), (0..8).collect::<Vec<_>>());
 }
 
 #[test]

@@ -49,6 +49,7 @@ prop_compose! {
     fn request()(
         what in prop::sample::select(vec![
             What::All, What::Idle, What::Peak, What::Max, What::MatrixLatency, What::MatrixBandwidth, What::Loaded, What::C2c,
+            What::Sweep,
         ]),
         cpu in prop::option::weighted(0.3, 0_u32..10),
         loads in prop::option::weighted(0.3, prop::collection::vec(0_u32..12, 0..5)),

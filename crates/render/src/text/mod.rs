@@ -10,6 +10,7 @@ mod matrix;
 mod page;
 mod peak;
 mod summary;
+mod sweep;
 mod verdict;
 
 pub use page::{count, machine_line};
@@ -37,6 +38,7 @@ fn body(page: &mut Page) {
         What::MatrixLatency | What::MatrixBandwidth => matrix::section(page),
         What::Loaded => loaded::section(page),
         What::C2c => c2c::section(page),
+        What::Sweep => sweep::section(page),
     }
     if page.report.plan.request.what != What::All {
         figures::rest(page);

@@ -1,0 +1,206 @@
+//! `memgauge sweep`: the caches, the levels, and a row an octave of what lies between.
+
+use super::figures::{self, label};
+use super::page::{Page, count};
+use crate::figure::{figure, spread, value};
+use crate::style::{clean, paint};
+use crate::table::{Cell, Table};
+use memgauge_model::{Bound, FoundCache, Metric, Sweep, SweepOver, units};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub fn section(page: &mut Page) {
+    let sweeps: Vec<&Sweep> = page.report.sweeps.iter().collect();
+    let (by_bytes, by_threads): (Vec<&Sweep>, Vec<&Sweep>) = sweeps.iter().partition(|sweep| sweep.over == SweepOver::Bytes);
+    caches(page);
+    levels(page, "level_latency", "Latency");
+    levels(page, "level_bandwidth", "Bandwidth");
+    for (place, sweep) in by_threads.iter().enumerate() {
+        threads(page, sweep, if place == 0 { "Threads" } else { "" });
+    }
+    figures::placement(page, "sweep_latency");
+    page.gap();
+    for sweep in by_bytes.iter().filter(|sweep| sweep.name == "sweep_latency") {
+        let drawn = bars(page, sweep);
+        let ends = [sweep.points.first(), sweep.points.last()].map(|point| point.map_or(0, |point| point.at));
+        let ends = ends.map(units::bytes).join(" to ");
+        let text =
+            format!("{drawn}  {}", paint(page.style.dim, &format!("{}, {ends}, each bar's step a factor", pages(page, sweep))));
+        page.labelled("Latency", &text);
+    }
+    let rows = rows(page, &by_bytes);
+    page.table(&rows);
+    let sizes: BTreeSet<u64> = by_bytes.iter().flat_map(|sweep| &sweep.points).map(|point| point.at).collect();
+    page.line(&paint(page.style.dim, &format!("  {} in all: --format csv or json has every one", count(sizes.len(), "size"))));
+}
+
+/// `Caches found     48 KiB · 2 MiB · 32 MiB  (declared: the same)`, a line for each kind of pages.
+pub fn caches(page: &mut Page) {
+    let mut place = 0;
+    for sweep in page.report.sweeps.iter().filter(|sweep| sweep.name == "sweep_latency") {
+        let found: Vec<String> = sweep.caches.iter().filter_map(|cache| one_cache(page, cache)).collect();
+        let found = if found.is_empty() { "no edge in the latency".to_owned() } else { found.join(" · ") };
+        let same = !sweep.caches.is_empty() && sweep.caches.iter().all(|cache| cache.same == Some(true));
+        let sizes = sweep.caches.iter().filter_map(|cache| Some(format!("{} {}", cache.level, units::bytes(cache.declared?))));
+        let sizes = sizes.collect::<Vec<_>>().join(" · ");
+        let declared = match (same, sizes.is_empty()) {
+            (true, _) => "the same".to_owned(),
+            (false, true) => "none".to_owned(),
+            (false, false) => sizes,
+        };
+        let declared = paint(page.style.dim, &clean(&format!("(declared: {declared})  {}", pages(page, sweep))));
+        page.labelled(if place == 0 { "Caches found" } else { "" }, &format!("{}  {declared}", paint(page.style.figure, &found)));
+        place += 1;
+    }
+}
+
+/// `48 KiB [40 KiB…56 KiB]`: the size, and the interval where that is more than the step to the next size.
+fn one_cache(page: &mut Page, cache: &FoundCache) -> Option<String> {
+    let metric = page.show(cache.found?)?;
+    let [lo, hi] = metric.ci95.or(metric.range)?;
+    Some(format!("{} [{}…{}]", size(metric.value), size(lo), size(hi)))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size is a whole number of bytes")]
+fn size(bytes: f64) -> String {
+    units::bytes(bytes as u64)
+}
+
+/// A line for each sweep: its levels side by side.
+fn levels(page: &mut Page, name: &str, title: &str) {
+    let mut groups: BTreeMap<String, Vec<&Metric>> = BTreeMap::new();
+    for (id, metric) in page.all(name) {
+        page.show(id);
+        let keys = ["mix", "threads", "pages"];
+        let mut labels = metric.labels.clone();
+        labels.retain(|key, _| keys.contains(&key.as_str()) && (key != "pages" || name == "level_latency"));
+        groups.entry(figures::conditions(page, &labels)).or_default().push(metric);
+    }
+    for (place, (conditions, mut metrics)) in groups.into_iter().enumerate() {
+        metrics.sort_by_key(|metric| told(metric, "level").to_owned());
+        let part = |metric: &Metric| format!("{} {}", clean(told(metric, "level")), paint(page.style.figure, &figure(metric)));
+        let mut parts: Vec<String> = metrics.into_iter().map(part).collect();
+        if let Some(last) = parts.last_mut() {
+            *last += &format!("  {}", paint(page.style.dim, &conditions));
+        }
+        page.parts(if place == 0 { title } else { "" }, &parts);
+    }
+}
+
+/// `read, 1.3 GiB each: 1 thread 12.1 GB/s ±0.1 · 2 threads 23.9 GB/s ±0.2 · limited by the cores`.
+fn threads(page: &mut Page, sweep: &Sweep, title: &str) {
+    let mut parts = Vec::new();
+    for point in &sweep.points {
+        let Some(metric) = point.metric.and_then(|id| page.show(id)) else { continue };
+        let threads = count(usize::try_from(point.at).unwrap_or(usize::MAX), "thread");
+        parts.push(format!("{threads} {}", paint(page.style.figure, &figure(metric))));
+    }
+    parts.extend(sweep.bound.map(|bound| match bound {
+        Bound::Cores => "limited by the cores: each adds as much as the first".to_owned(),
+        Bound::Memory { threads: 1 } => "limited by the memory: one thread takes it all".to_owned(),
+        Bound::Memory { threads } => format!("limited by the memory from {threads} threads on"),
+        Bound::Both => "limited by both: each adds something, less than the first".to_owned(),
+    }));
+    let mut labels = sweep.labels.clone();
+    labels.retain(|key, _| key == "mix" || key == "bytes");
+    if let Some(last) = parts.last_mut() {
+        *last += &format!("  {}", paint(page.style.dim, &figures::conditions(page, &labels)));
+    }
+    page.parts(title, &parts);
+}
+
+/// One row an octave, and the sizes at which a cache ends.
+fn rows(page: &mut Page, sweeps: &[&Sweep]) -> Table {
+    let mut head = vec![Cell::right("size")];
+    for sweep in sweeps {
+        let what = match sweep.name.as_str() {
+            "sweep_latency" => format!("ns, {}", pages(page, sweep)),
+            _ => format!("GB/s, {} × {}", told_of(sweep, "mix"), told_of(sweep, "threads")),
+        };
+        head.extend([Cell::right(what), Cell::left("95 %")]);
+    }
+    head.extend([Cell::right("TLB cost ns"), Cell::left("95 %")]);
+    let costs: BTreeMap<u64, &Metric> = page
+        .all("tlb_cost")
+        .into_iter()
+        .filter_map(|(id, metric)| Some((told(metric, "bytes").parse().ok()?, page.show(id)?)))
+        .collect();
+    let ends: BTreeSet<u64> =
+        sweeps.iter().flat_map(|sweep| &sweep.caches).filter_map(|cache| found_bytes(page, cache)).collect();
+    let sizes: BTreeSet<u64> = sweeps.iter().flat_map(|sweep| &sweep.points).map(|point| point.at).collect();
+    let last = sizes.last().copied();
+    let mut table = Table::new(head);
+    for size in sizes {
+        let mut row = vec![Cell::right(units::bytes(size))];
+        for sweep in sweeps {
+            let point = sweep.points.iter().find(|point| point.at == size);
+            let metric = point.and_then(|point| point.metric).and_then(|id| page.show(id));
+            row.extend(cells(page, metric));
+        }
+        row.extend(cells(page, costs.get(&size).copied()));
+        if size.is_power_of_two() || ends.contains(&size) || last == Some(size) {
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn found_bytes(page: &Page, cache: &FoundCache) -> Option<u64> {
+    let metric = page.report.metrics.get(cache.found?)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size is a whole number of bytes")]
+    Some(metric.value as u64)
+}
+
+fn cells(page: &Page, metric: Option<&Metric>) -> [Cell; 2] {
+    match metric {
+        Some(metric) => [Cell::right(value(metric)).styled(page.style.figure), Cell::left(spread(metric))],
+        None => [Cell::right(""), Cell::left("")],
+    }
+}
+
+fn pages(page: &Page, sweep: &Sweep) -> String {
+    label(page, "pages", told_of(sweep, "pages"))
+}
+
+fn told_of<'s>(sweep: &'s Sweep, key: &str) -> &'s str {
+    sweep.labels.get(key).map_or("", String::as_str)
+}
+
+fn told<'m>(metric: &'m Metric, key: &str) -> &'m str {
+    metric.labels.get(key).map_or("", String::as_str)
+}
+
+/// A bar a size. Latencies span two orders of magnitude: equal steps up are equal factors.
+fn bars(page: &Page, sweep: &Sweep) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let values = sweep.points.iter().filter_map(|point| page.report.metrics.get(point.metric?)).map(|metric| metric.value);
+    let values: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = values.iter().map(|value| doublings(value / lowest)).fold(1.0, f64::max);
+    let bar = |value: &f64| {
+        let height = doublings(value / lowest) / highest * 7.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 ≤ height ≤ 7; a NaN becomes 0")]
+        BARS[(height.round() as usize).min(7)]
+    };
+    values.iter().map(bar).collect()
+}
+
+/// About log2 of a number of 1 and more: whole doublings exactly, straight between them.
+fn doublings(mut ratio: f64) -> f64 {
+    let mut whole = 0.0;
+    while ratio >= 2.0 && whole < 64.0 {
+        ratio /= 2.0;
+        whole += 1.0;
+    }
+    whole + (ratio - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn doublings_are_exact_at_powers_of_two() {
+        for power in 0..20_u32 {
+            assert_eq!(super::doublings(f64::from(1_u32 << power)), f64::from(power));
+        }
+        assert!(super::doublings(3.0) > 1.4 && super::doublings(3.0) < 1.6);
+    }
+}
