@@ -68,7 +68,7 @@ pub enum State {
 pub struct Metric {
     /// Its name in the contract.
     pub name: String,
-    /// `ns`, `B/s`, `Hz`, `lines`.
+    /// `ns`, `B/s`, `Hz`, `lines`, `ratio`, `1/access`.
     pub unit: String,
     /// Conditions. Name and labels together are unique in a document.
     pub labels: BTreeMap<String, String>,

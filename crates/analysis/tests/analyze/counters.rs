@@ -63,7 +63,10 @@ fn copy(lab: &mut Lab) -> PointId {
 }
 
 fn gap<'r>(report: &'r Report, name: &str) -> &'r Missing {
-    report.unavailable.iter().find(|missing| missing.name == name).expect("a gap")
+    match report.unavailable.iter().find(|missing| missing.name == name) {
+        Some(gap) => gap,
+        None => panic!("no gap {name} among {:?}", report.unavailable),
+    }
 }
 
 #[test]
