@@ -23,8 +23,10 @@ pub fn section(page: &mut Page) {
         let drawn = bars(page, sweep);
         let ends = [sweep.points.first(), sweep.points.last()].map(|point| point.map_or(0, |point| point.at));
         let ends = ends.map(units::bytes).join(" to ");
-        let text =
-            format!("{drawn}  {}", paint(page.style.dim, &format!("{}, {ends}, each bar's step a factor", pages(page, sweep))));
+        let text = format!(
+            "{drawn}  {}",
+            paint(page.style.dim, &format!("{}, {ends}; equal steps are equal factors", pages(page, sweep)))
+        );
         page.labelled("Latency", &text);
     }
     let rows = rows(page, &by_bytes);
