@@ -10,8 +10,9 @@ use crate::rng::Rng;
 
 /// A rise of less than this, as a slope of ln(latency) an octave, is a plateau's own: more TLB misses, a longer way in a mesh.
 const STEEP: f64 = 0.2;
-/// Two rises with no more than so many octaves of plateau between them are one.
-const PLATEAU: f64 = 0.5;
+/// Two rises with no more than so many octaves of plateau between them are one: caches differ by more, and one whose sets fill
+/// unevenly leaks a few lines, twenty times slower each, long before it is full.
+const PLATEAU: f64 = 1.0;
 /// Latency above a rise over that below it, at least.
 const FACTOR: f64 = 1.25;
 /// An edge is the largest size at which the rise has made no more than this share of its way.
@@ -179,6 +180,23 @@ mod tests {
         }
     }
 
+    /// Pages that lie anywhere overfill some sets early: 1 % of misses to a level twenty times slower is a step of its own.
+    #[test]
+    fn a_leak_before_the_end_is_no_edge() {
+        let curve = |size: f64| {
+            if size <= 384.0 * KIB {
+                6.0
+            } else if size <= 768.0 * KIB {
+                8.5
+            } else if size <= 1.5 * MIB {
+                15.0
+            } else {
+                130.0
+            }
+        };
+        assert_eq!(found(curve, 0.02, 6).iter().map(|edge| edge.0).collect::<Vec<_>>(), [3 << 19]);
+    }
+
     #[test]
     fn an_unsteady_edge_has_a_wide_interval() {
         // In two rounds of six a stranger has half of the cache.
@@ -210,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
         fn a_flat_curve_has_no_levels(seed: u64, noise in 0.0..0.2, slope in 0.0..0.1) {

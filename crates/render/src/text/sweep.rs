@@ -198,6 +198,79 @@ fn doublings(mut ratio: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::{Format, Style, render, sample};
+    use memgauge_model::{Bound, FoundCache, MetricId, Report, Sweep, SweepOver, SweepPoint, What};
+    use std::collections::BTreeMap;
+
+    const SIZES: [u64; 4] = [32 << 10, 48 << 10, 64 << 10, 128 << 10];
+
+    fn add(report: &mut Report, name: &str, unit: &str, value: f64, labels: &[(&str, &str)]) -> Option<MetricId> {
+        report.metrics.push(sample::metric(name, unit, value, labels));
+        Some(report.metrics.len() - 1)
+    }
+
+    fn view(name: &str, over: SweepOver, labels: &[(&str, &str)], points: Vec<SweepPoint>) -> Sweep {
+        let labels: BTreeMap<String, String> = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        Sweep { name: name.into(), over, labels, points, caches: Vec::new(), bound: None }
+    }
+
+    /// One latency over four sizes with an edge at 48 KiB, and reads by one and two threads.
+    fn report() -> Report {
+        let mut report = sample::report(What::Sweep);
+        let mut points = Vec::new();
+        for (at, ns) in SIZES.into_iter().zip([1.5, 1.5, 5.0, 5.0]) {
+            let bytes = at.to_string();
+            let metric = add(&mut report, "sweep_latency", "ns", ns, &[("bytes", &bytes), ("pages", "thp")]);
+            add(&mut report, "tlb_cost", "ns", 0.25, &[("bytes", &bytes), ("pages", "base")]);
+            points.push(SweepPoint { at, metric });
+        }
+        let mut latency = view("sweep_latency", SweepOver::Bytes, &[("pages", "thp")], points);
+        let found = add(&mut report, "cache_size", "B", 49_152.0, &[("level", "L1")]);
+        report.metrics.last_mut().unwrap().ci95 = Some([49_152.0, 65_536.0]);
+        latency.caches = vec![FoundCache { level: "L1".into(), found, declared: Some(48 << 10), same: Some(true) }];
+        add(&mut report, "level_latency", "ns", 5.0, &[("level", "L2"), ("pages", "thp")]);
+        add(&mut report, "level_latency", "ns", 1.5, &[("level", "L1"), ("pages", "thp")]);
+        let at_threads = |(at, rate): (u64, f64)| {
+            let threads = at.to_string();
+            let labels = [("bytes", "131072"), ("mix", "read"), ("threads", threads.as_str())];
+            SweepPoint { at, metric: add(&mut report, "sweep_bandwidth", "B/s", rate, &labels) }
+        };
+        let points: Vec<SweepPoint> = [(1, 2e10), (2, 3.9e10)].into_iter().map(at_threads).collect();
+        let mut threads = view("sweep_bandwidth", SweepOver::Threads, &[("bytes", "131072"), ("mix", "read")], points);
+        threads.bound = Some(Bound::Cores);
+        report.sweeps = vec![latency, threads];
+        report
+    }
+
+    #[test]
+    fn caches_levels_threads_and_a_row_an_octave() {
+        let text = render(&report(), Format::Text, &Style::plain());
+        for line in [
+            "Caches found     48 KiB [48 KiB…64 KiB]  (declared: the same)  THP",
+            "Latency          L1 1.50 ns ±0.02 · L2 5.00 ns ±0.05  THP",
+            "Threads          1 thread 20.0 GB/s ±0.2 · 2 threads 39.0 GB/s ±0.4\n                 limited by the cores",
+            "Latency          ▁▁██  THP, 32 KiB to 128 KiB",
+            "  4 sizes in all",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        // Powers of two and the size at which a cache ends; every figure is somewhere.
+        assert!(SIZES.iter().all(|size| text.contains(&format!("\n  {:>7}  ", memgauge_model::units::bytes(*size)))), "{text}");
+        assert!(!text.contains("cache_size") && !text.contains("sweep_latency"), "{text}");
+    }
+
+    #[test]
+    fn a_cache_that_is_not_where_it_is_declared_stands_beside_it() {
+        let mut report = report();
+        let caches = &mut report.sweeps[0].caches;
+        caches[0].same = Some(false);
+        caches.push(FoundCache { level: "L2".into(), found: None, declared: Some(2 << 20), same: None });
+        let text = render(&report, Format::Text, &Style::plain());
+        assert!(text.contains("48 KiB [48 KiB…64 KiB]  (declared: L1 48 KiB · L2 2 MiB)"), "{text}");
+        report.sweeps[0].caches.clear();
+        assert!(render(&report, Format::Text, &Style::plain()).contains("no edge in the latency  (declared: none)"));
+    }
+
     #[test]
     fn doublings_are_exact_at_powers_of_two() {
         for power in 0..20_u32 {
