@@ -33,7 +33,10 @@ fn stairs(bytes: u64, l3: u64) -> f64 {
     }
 }
 
-fn caches(report: &Report) -> Vec<(String, Option<f64>, Option<u64>, Option<bool>)> {
+/// Level, bytes found, bytes declared, the same?
+type Seen = (String, Option<f64>, Option<u64>, Option<bool>);
+
+fn caches(report: &Report) -> Vec<Seen> {
     let found = |id: Option<usize>| id.map(|id| report.metrics[id].value);
     let all = report.sweeps[0].caches.iter();
     all.map(|cache| (cache.level.clone(), found(cache.found), cache.declared, cache.same)).collect()

@@ -37,8 +37,8 @@ pub fn section(page: &mut Page) {
 
 /// `Caches found     48 KiB · 2 MiB · 32 MiB  (declared: the same)`, a line for each kind of pages.
 pub fn caches(page: &mut Page) {
-    let mut place = 0;
-    for sweep in page.report.sweeps.iter().filter(|sweep| sweep.name == "sweep_latency") {
+    let latencies = page.report.sweeps.iter().filter(|sweep| sweep.name == "sweep_latency");
+    for (place, sweep) in latencies.enumerate() {
         let found: Vec<String> = sweep.caches.iter().filter_map(|cache| one_cache(page, cache)).collect();
         let found = if found.is_empty() { "no edge in the latency".to_owned() } else { found.join(" · ") };
         let same = !sweep.caches.is_empty() && sweep.caches.iter().all(|cache| cache.same == Some(true));
@@ -51,7 +51,6 @@ pub fn caches(page: &mut Page) {
         };
         let declared = paint(page.style.dim, &clean(&format!("(declared: {declared})  {}", pages(page, sweep))));
         page.labelled(if place == 0 { "Caches found" } else { "" }, &format!("{}  {declared}", paint(page.style.figure, &found)));
-        place += 1;
     }
 }
 
