@@ -169,11 +169,14 @@ fn place(sizes: &[u64], bytes: u64) -> usize {
     sizes.partition_point(|size| *size <= bytes).saturating_sub(1)
 }
 
-/// What limits the most threads, by how their bandwidth compares with that of one.
+/// What limits the most threads, by how their bandwidth compares with that of one; nothing is concluded from ranges.
 fn bound(group: &[(u64, &Figure)], draft: &Draft) -> Option<Bound> {
     let value = |metric: MetricId| draft.metrics[metric].value;
     let (one, one_figure) = group.first()?;
     let (all, all_figure) = group.last()?;
+    if group.iter().any(|(_, figure)| draft.metrics[figure.metric].ci95.is_none()) {
+        return None;
+    }
     let most = group.iter().map(|(_, figure)| value(figure.metric)).fold(0.0, f64::max);
     let each = value(one_figure.metric) / *one as f64;
     if value(all_figure.metric) >= OWN_SHARE * each * *all as f64 {

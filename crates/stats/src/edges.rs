@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn an_unsteady_edge_has_a_wide_interval() {
         // In two rounds of six a stranger has half of the cache.
-        let size = |round: usize| if round % 3 == 0 { 8.0 } else { 16.0 };
+        let size = |round: usize| if round.is_multiple_of(3) { 8.0 } else { 16.0 };
         let value = |round: usize, bytes: u64| if bytes as f64 <= size(round) * MIB { 20.0 } else { 100.0 };
         let rounds: Vec<Vec<_>> = (0..6).map(|round| sizes().iter().map(|bytes| Some(value(round, *bytes))).collect()).collect();
         let edges = edges(&sizes(), &rounds, 3).unwrap();

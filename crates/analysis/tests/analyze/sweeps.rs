@@ -125,4 +125,10 @@ fn threads_are_limited_by_cores_or_by_memory() {
     assert_eq!(bound(&[1e10, 1.9e10, 2.0e10, 1.98e10]), Bound::Memory { threads: 2 });
     assert_eq!(bound(&[1e10, 1.0e10]), Bound::Memory { threads: 1 });
     assert_eq!(bound(&[1e10, 1.7e10, 2.2e10, 2.6e10]), Bound::Both);
+    // Stopped early: ranges are no intervals.
+    let mut lab = Lab::new();
+    streamed(&mut lab, &[0], 128 * MIB, 1e10);
+    streamed(&mut lab, &[0, 1], 128 * MIB, 2e10);
+    lab.record.run.points.iter_mut().for_each(|point| point.rounds.truncate(3));
+    assert_eq!(lab.report().sweeps.iter().find(|sweep| sweep.over == SweepOver::Threads).unwrap().bound, None);
 }
