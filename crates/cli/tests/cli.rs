@@ -182,22 +182,26 @@ mod real_runs {
     }
 
     #[test]
-    fn real_a_sweep_shows_where_the_first_cache_ends() {
-        let args = ["sweep", "--buffer", "1MiB", "--time", "60ms", "--pages", "base", "--quiet", "--format", "json"];
-        let report = document(&args);
+    fn real_a_sweep_rises_where_the_first_cache_ends() {
+        let alone = ["sweep", "--load-cpus", "none", "--time", "20ms", "--quiet"];
+        let report = document(&[alone.as_slice(), &["--buffer", "512KiB", "--pages", "base", "--format", "json"]].concat());
         let metrics = report["metrics"].as_array().unwrap();
-        let sizes: Vec<u64> = (12..21).flat_map(|octave| (4..8).map(move |quarter| quarter << (octave - 2))).collect();
         let view = &report["sweeps"][0];
         assert_eq!((&view["name"], &view["over"]), (&"sweep_latency".into(), &"bytes".into()));
-        let points = view["points"].as_array().unwrap();
-        let at: Vec<u64> = points.iter().map(|point| point["at"].as_u64().unwrap()).collect();
-        assert_eq!(at, sizes.into_iter().filter(|size| *size <= 1 << 20).collect::<Vec<_>>());
-        let value =
-            |point: &Value| metrics[usize::try_from(point["metric"].as_u64().unwrap()).unwrap()]["value"].as_f64().unwrap();
-        let (first, last) = (value(&points[0]), value(&points[points.len() - 1]));
-        assert!(last > 1.5 * first, "4 KiB {first} ns, 1 MiB {last} ns");
-        let text = String::from_utf8(run(&["sweep", "--buffer", "64KiB", "--time", "20ms", "--quiet"]).stdout).unwrap();
-        assert!(text.contains("Caches found") && text.contains("17 sizes in all"), "{text}");
+        let value = |point: &Value| {
+            let metric = usize::try_from(point["metric"].as_u64().unwrap()).unwrap();
+            (point["at"].as_u64().unwrap(), metrics[metric]["value"].as_f64().unwrap())
+        };
+        // On a busy machine a size may have no value: those that are there are of the grid, in its order.
+        let points: Vec<(u64, f64)> = view["points"].as_array().unwrap().iter().map(value).collect();
+        let sizes: Vec<u64> = (12..=19_u64).flat_map(|octave| (4..8).map(move |quarter| quarter << (octave - 2))).collect();
+        assert!(points.len() > 14 && points.is_sorted_by(|a, b| a.0 < b.0), "{points:?}");
+        assert!(points.iter().all(|point| sizes.contains(&point.0)), "{points:?}");
+        let fastest = points.iter().filter(|point| point.0 <= 16 << 10).map(|point| point.1).fold(f64::INFINITY, f64::min);
+        let slowest = points.iter().filter(|point| point.0 >= 256 << 10).map(|point| point.1).fold(0.0, f64::max);
+        assert!(slowest > 1.5 * fastest, "{points:?}");
+        let text = String::from_utf8(run(&[alone.as_slice(), &["--buffer", "8KiB"]].concat()).stdout).unwrap();
+        assert!(text.contains("Caches found") && text.contains("sizes in all"), "{text}");
     }
 
     #[test]
