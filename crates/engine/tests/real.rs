@@ -127,7 +127,7 @@ fn real_a_span_is_what_is_worked_on() {
     let mut plan = plan(&[cpu]);
     let span = |bytes| Span { bytes, settle: true };
     for order in [Order::FullRandom, Order::WindowRandom] {
-        let grows = RingPlan { order, stride: 64, grows: true };
+        let grows = RingPlan { order, stride: 64, grows: true, bytes: None };
         let arena = arena(&mut plan, cpu, Pages::Base, Holds::Chase { bytes: 64 << 20, rings: vec![grows] });
         for bytes in [64 << 20, 16 << 10] {
             let measure = Measure::SweepLatency { node: 0, span: span(bytes), keepalive: false };

@@ -339,6 +339,17 @@ pub struct RingPlan {
     /// Is it linked when a point is measured, over that point's span, and not over the whole buffer beforehand?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
+    /// Bytes of the buffer that it spans, where that is less than all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl RingPlan {
+    /// Bytes that it spans of a buffer of so many.
+    #[must_use]
+    pub fn spans(&self, buffer: u64) -> u64 {
+        self.bytes.map_or(buffer, |bytes| bytes.min(buffer))
+    }
 }
 
 /// Arenas that live together and the points that use them. Each point is in one phase; an arena that points of several

@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
         let sketch =
             Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None, ends_at: None };
         let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
-        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows });
+        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows, bytes: None });
         (arena, ring)
     }
 
@@ -115,6 +115,13 @@ impl<'a> Draft<'a> {
             rings.push(wanted);
             rings.len() - 1
         })
+    }
+
+    /// The same, unless a figure has that ring already, through all of the arena.
+    pub fn ring_or_longer(&mut self, arena: ArenaId, wanted: RingPlan) -> usize {
+        let whole = RingPlan { bytes: None, ..wanted };
+        let has_whole = matches!(&self.sketches[arena].need, Need::Chase { rings } if rings.contains(&whole));
+        self.ring_in(arena, if has_whole { whole } else { wanted })
     }
 
     /// Threads that stream `mix`, each through an arena of its own on its node.

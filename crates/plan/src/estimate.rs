@@ -134,7 +134,7 @@ fn prepare(arena: &Arena) -> u64 {
             // One that grows is linked once in all where insertion extends it; else anew for each size: with four an octave,
             // six times the largest.
             let times = |r: &RingPlan| if r.grows && r.order != Order::FullRandom { 6 } else { 1 };
-            let linked: u64 = rings.iter().map(|r| bytes / r.stride.max(1) * ring(r.order) * times(r)).sum();
+            let linked: u64 = rings.iter().map(|r| r.spans(*bytes) / r.stride.max(1) * ring(r.order) * times(r)).sum();
             let flushed = if rings.iter().all(|ring| ring.grows) { 0 } else { (bytes >> 20) * FLUSH_NS };
             linked + flushed
         }

@@ -41,7 +41,7 @@ impl Lab {
 
     /// A chasing thread on CPU 0 through 512 MiB.
     pub fn chaser(&mut self, node: NodeId, pages: Pages, order: Order) -> Thread {
-        let rings = vec![RingPlan { order, stride: 128, grows: false }];
+        let rings = vec![RingPlan { order, stride: 128, grows: false, bytes: None }];
         let arena = self.arena(node, pages, Holds::Chase { bytes: 512 * MIB, rings });
         Thread { cpu: 0, job: Job::Chase { arena, ring: 0 } }
     }

@@ -8,7 +8,7 @@ fn sizes() -> Vec<u64> {
 
 /// A chase over all sizes on these pages, with what it takes at each.
 fn chased(lab: &mut Lab, pages: Pages, ns: impl Fn(u64) -> f64) {
-    let rings = vec![RingPlan { order: Order::FullRandom, stride: 64, grows: true }];
+    let rings = vec![RingPlan { order: Order::FullRandom, stride: 64, grows: true, bytes: None }];
     let arena = lab.arena(0, pages, Holds::Chase { bytes: 128 * MIB, rings });
     for bytes in sizes() {
         let measure = Measure::SweepLatency { node: 0, span: Span { bytes, settle: true }, keepalive: false };

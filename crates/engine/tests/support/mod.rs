@@ -62,7 +62,10 @@ pub fn chase(cpu: u32, arena: ArenaId, ring: usize) -> Thread {
 pub fn rings(bytes: u64, rings: &[(Order, u64)]) -> Holds {
     Holds::Chase {
         bytes,
-        rings: rings.iter().map(|(order, stride)| RingPlan { order: *order, stride: *stride, grows: false }).collect(),
+        rings: rings
+            .iter()
+            .map(|(order, stride)| RingPlan { order: *order, stride: *stride, grows: false, bytes: None })
+            .collect(),
     }
 }
 

@@ -10,13 +10,16 @@ const LONGEST_NS: u64 = 50_000_000;
 /// Buffers below so many last-level caches say nothing of memory.
 const LEAST_CACHES: u64 = 2;
 const LINE: u64 = 64;
+/// What the rings span that only the probe needs. It is more than a chase that nobody helps gets through in a block, so that no
+/// line is met twice; linking all of a big buffer for them would cost more than all other chases together.
+const SPAN: u64 = 512 << 20;
 
 /// Streaming: sequential against full-random. Spatial: window-random over every line against every other line.
 const RINGS: [RingPlan; 4] = [
-    RingPlan { order: Order::Sequential, stride: LINE, grows: false },
-    RingPlan { order: Order::FullRandom, stride: 2 * LINE, grows: false },
-    RingPlan { order: Order::WindowRandom, stride: LINE, grows: false },
-    RingPlan { order: Order::WindowRandom, stride: 2 * LINE, grows: false },
+    RingPlan { order: Order::Sequential, stride: LINE, grows: false, bytes: Some(SPAN) },
+    RingPlan { order: Order::FullRandom, stride: 2 * LINE, grows: false, bytes: None },
+    RingPlan { order: Order::WindowRandom, stride: LINE, grows: false, bytes: Some(SPAN) },
+    RingPlan { order: Order::WindowRandom, stride: 2 * LINE, grows: false, bytes: None },
 ];
 
 /// Draws the points that no idle figure makes already, in the memory of the headline's chase.
@@ -36,7 +39,7 @@ pub(super) fn draw(draft: &mut Draft) {
     // As the figures are: only an idle chase has somebody beside it.
     let keeper = keeper(draft).filter(|_| idles(draft));
     for wanted in RINGS {
-        let ring = draft.ring_in(arena, wanted);
+        let ring = draft.ring_or_longer(arena, wanted);
         let mut threads = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
         threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
         let there = draft.points.iter().any(|point| matches!(point.measure, Measure::Idle { .. }) && point.threads == threads);
