@@ -1,73 +1,88 @@
-//! CSV: one row a figure, the same columns in every document (RFC 4180, line feeds).
+//! CSV: one row a figure, one column a label (RFC 4180 with line feeds; its columns stand in `docs/csv.md`).
 //!
-//! The labels that the contract names have a column each; `labels` holds all of them, so that one which has no column is
-//! not lost. A figure that could not be had is a row without a value whose `unavailable` says why.
+//! The columns of [`COLUMNS`] come first and are the same in every document. Behind them stands every label that any figure of
+//! this document has, sorted. A figure that could not be had is a row without a value that says why.
 
 use memgauge_model::{Metric, Missing, Report, State};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns before the labels.
-const BEFORE: [&str; 2] = ["name", "unit"];
-/// Labels with a column. New ones are added at the end of this list only.
-const LABELS: [&str; 20] = [
-    "cpu",
-    "node",
-    "order",
-    "stride",
-    "pages",
-    "bytes",
-    "keepalive",
-    "mix",
-    "threads",
-    "cpus",
-    "isa",
-    "from",
-    "to",
-    "delay",
-    "scope",
-    "kind",
-    "method",
-    "home",
-    "class",
-    "percentile",
+/// A column: what it says of a figure, and what of one that could not be had.
+struct Column {
+    name: &'static str,
+    figure: fn(&Metric) -> String,
+    missing: fn(&Missing) -> String,
+}
+
+const fn both(name: &'static str, figure: fn(&Metric) -> String, missing: fn(&Missing) -> String) -> Column {
+    Column { name, figure, missing }
+}
+
+const fn had(name: &'static str, figure: fn(&Metric) -> String) -> Column {
+    both(name, figure, |_| String::new())
+}
+
+const fn not_had(name: &'static str, missing: fn(&Missing) -> String) -> Column {
+    both(name, |_| String::new(), missing)
+}
+
+/// In the order in which they stand. New ones are added at the end only.
+const COLUMNS: [Column; 19] = [
+    both("name", |metric| metric.name.clone(), |missing| missing.name.clone()),
+    had("unit", |metric| metric.unit.clone()),
+    had("value", |metric| metric.value.to_string()),
+    had("ci_lo", |metric| end(metric.ci95, 0)),
+    had("ci_hi", |metric| end(metric.ci95, 1)),
+    had("range_lo", |metric| end(metric.range, 0)),
+    had("range_hi", |metric| end(metric.range, 1)),
+    had("range_reason", |metric| metric.range_reason.clone().unwrap_or_default()),
+    had("undisturbed", |metric| number(metric.undisturbed)),
+    had("undisturbed_lo", |metric| end(metric.undisturbed_ci95, 0)),
+    had("undisturbed_hi", |metric| end(metric.undisturbed_ci95, 1)),
+    had("best", |metric| number(metric.best)),
+    had("samples", |metric| metric.samples.to_string()),
+    had("windows", |metric| metric.windows.to_string()),
+    had("excluded", |metric| metric.excluded.to_string()),
+    had("remarks", |metric| list(&metric.remarks)),
+    not_had("unavailable", |missing| missing.reason.word().to_owned()),
+    not_had("detail", |missing| missing.detail.clone()),
+    not_had("remedy", |missing| missing.remedy.clone()),
 ];
-/// Columns after the labels.
-const AFTER: [&str; 17] = [
-    "labels",
-    "value",
-    "ci_lo",
-    "ci_hi",
-    "range_lo",
-    "range_hi",
-    "range_reason",
-    "undisturbed",
-    "undisturbed_lo",
-    "undisturbed_hi",
-    "best",
-    "samples",
-    "windows",
-    "excluded",
-    "remarks",
-    "unavailable",
-    "state",
-];
+
+/// Of the whole document, so the same in every row: a row that is cut out still says whether it can be relied on.
+const STATE: &str = "state";
 
 /// The whole report.
 pub fn report(report: &Report) -> String {
+    let of_figures = report.metrics.iter().map(|metric| &metric.labels);
+    let all = of_figures.chain(report.unavailable.iter().map(|missing| &missing.labels));
+    let names = all.flat_map(BTreeMap::keys).collect::<BTreeSet<_>>();
+    let labels =
+        |of: &BTreeMap<String, String>| names.iter().map(|name| of.get(*name).cloned().unwrap_or_default()).collect::<Vec<_>>();
+    let state = || state(report.status.state).to_owned();
     let mut text = String::new();
-    line(&mut text, BEFORE.iter().chain(&LABELS).chain(&AFTER).map(|name| (*name).to_owned()));
-    let state = state_word(report.status.state);
+    line(&mut text, fixed().map(str::to_owned).chain(names.iter().map(|name| header(name))));
     for metric in &report.metrics {
-        line(&mut text, figure(metric, state));
+        line(&mut text, COLUMNS.iter().map(|column| (column.figure)(metric)).chain([state()]).chain(labels(&metric.labels)));
     }
     for missing in &report.unavailable {
-        line(&mut text, absent(missing, state));
+        line(&mut text, COLUMNS.iter().map(|column| (column.missing)(missing)).chain([state()]).chain(labels(&missing.labels)));
     }
     text
 }
 
+/// The columns before the labels.
+fn fixed() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().map(|column| column.name).chain([STATE])
+}
+
+/// A label's column is called as the label, unless that name is taken.
+fn header(label: &str) -> String {
+    let taken = label.starts_with("label.") || fixed().any(|name| name == label);
+    if taken { format!("label.{label}") } else { label.to_owned() }
+}
+
 /// The state as the document has it.
-fn state_word(state: State) -> &'static str {
+fn state(state: State) -> &'static str {
     match state {
         State::Complete => "complete",
         State::Partial => "partial",
@@ -75,43 +90,23 @@ fn state_word(state: State) -> &'static str {
     }
 }
 
-fn figure(metric: &Metric, state: &str) -> Vec<String> {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let [lo, hi] = split(metric.ci95);
-    let [range_lo, range_hi] = split(metric.range);
-    let [undisturbed_lo, undisturbed_hi] = split(metric.undisturbed_ci95);
-    let mut row = vec![metric.name.clone(), metric.unit.clone()];
-    row.extend(labels(&metric.labels));
-    row.extend([Some(metric.value), lo, hi, range_lo, range_hi].map(number));
-    row.push(metric.range_reason.clone().unwrap_or_default());
-    row.extend([metric.undisturbed, undisturbed_lo, undisturbed_hi, metric.best].map(number));
-    row.extend([metric.samples, metric.windows, metric.excluded].map(|count| count.to_string()));
-    row.extend([metric.remarks.join("; "), String::new(), state.to_owned()]);
-    row
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn absent(missing: &Missing, state: &str) -> Vec<String> {
-    let mut row = vec![missing.name.clone(), String::new()];
-    row.extend(labels(&missing.labels));
-    row.resize(BEFORE.len() + LABELS.len() + AFTER.len() - 2, String::new());
-    row.extend([format!("{}: {}", missing.reason.word(), missing.detail), state.to_owned()]);
-    row
+/// One end of an interval.
+fn end(pair: Option<[f64; 2]>, which: usize) -> String {
+    number(pair.map(|pair| pair[which]))
 }
 
-/// A column each, then all together.
-fn labels(labels: &BTreeMap<String, String>) -> Vec<String> {
-    let all = labels.iter().map(|(label, value)| format!("{label}={value}")).collect::<Vec<_>>().join(";");
-    let each = LABELS.iter().map(|label| labels.get(*label).cloned().unwrap_or_default());
-    each.chain([all]).collect()
+/// Sentences may hold any separator, so several of them are a JSON array of strings; none is an empty cell.
+fn list(texts: &[String]) -> String {
+    // Strings always serialise.
+    if texts.is_empty() { String::new() } else { serde_json::to_string(texts).unwrap_or_default() }
 }
 
-fn split(pair: Option<[f64; 2]>) -> [Option<f64>; 2] {
-    pair.map_or([None, None], |[lo, hi]| [Some(lo), Some(hi)])
-}
-
-fn line(text: &mut String, fields: impl IntoIterator<Item = String>) {
-    let fields = fields.into_iter().map(quoted).collect::<Vec<_>>();
-    text.push_str(&fields.join(","));
+fn line(text: &mut String, fields: impl Iterator<Item = String>) {
+    text.push_str(&fields.map(quoted).collect::<Vec<_>>().join(","));
     text.push('\n');
 }
 
@@ -123,23 +118,96 @@ fn quoted(field: String) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+    use memgauge_model::{Reason, What};
+    use proptest::prelude::*;
 
-    #[test]
-    fn a_row_a_figure_and_a_row_for_what_is_missing() {
-        let report = report(&sample::idle());
-        let rows = report.lines().collect::<Vec<_>>();
-        assert!(rows[0].starts_with("name,unit,cpu,node,order,"));
-        let columns = rows[0].split(',').count();
-        let (figures, absent) = rows.split_at(rows.len() - 1);
-        assert!(figures.iter().all(|row| row.split(',').count() == columns), "{report}");
-        // Its reason holds a comma, and so is quoted.
-        assert_eq!(absent[0].split(',').count(), columns + 1, "{report}");
-        insta::assert_snapshot!(rows[1], @"idle_latency,ns,0,0,window-random,128,thp,,yes,,,,,,,,,,,,,,cpu=0;keepalive=yes;node=0;order=window-random;pages=thp;stride=128,137.4,136.026,138.774,,,,136.713,136.026,137.4,134.65200000000002,6,240,2,,,complete");
-        insta::assert_snapshot!(rows[rows.len() - 1], @r#"access_latency,,,,full-random,,,,,,,,,,,,,,,,,,order=full-random,,,,,,,,,,,,,,,"not_supported: the clock steps by 20 ns, more than 10 % of the median",complete"#);
+    type Rows = Vec<BTreeMap<String, String>>;
+
+    /// RFC 4180 as a reader does it: rows by the names of their columns.
+    fn parsed(text: &str) -> Rows {
+        let mut lines = vec![vec![String::new()]];
+        let mut rest = text.chars().peekable();
+        let mut within = false;
+        while let Some(c) = rest.next() {
+            let row = lines.last_mut().unwrap();
+            match c {
+                '"' if !within => within = true,
+                '"' if rest.next_if_eq(&'"').is_none() => within = false,
+                ',' if !within => row.push(String::new()),
+                '\n' if !within => lines.push(vec![String::new()]),
+                c => row.last_mut().unwrap().push(c),
+            }
+        }
+        assert_eq!(lines.pop(), Some(vec![String::new()]), "the text ends with a line feed");
+        let names = lines.remove(0);
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+        let row = |fields: Vec<String>| {
+            assert_eq!(fields.len(), names.len());
+            names.iter().cloned().zip(fields).filter(|(_, field)| !field.is_empty()).collect()
+        };
+        lines.into_iter().map(row).collect()
+    }
+
+    /// The labels of a row, by their own names.
+    fn labels(row: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let labels = row.iter().filter(|(name, _)| !fixed().any(|column| column == name.as_str()));
+        labels.map(|(name, value)| (name.strip_prefix("label.").unwrap_or(name).to_owned(), value.clone())).collect()
     }
 
     #[test]
-    fn quotes_and_commas_survive() {
-        assert_eq!(quoted("a \"b\", c".to_owned()), "\"a \"\"b\"\", c\"");
+    fn a_row_a_figure_and_a_row_for_what_is_missing() {
+        let text = report(&sample::idle());
+        let lines = text.lines().collect::<Vec<_>>();
+        insta::assert_snapshot!(lines[0], @"name,unit,value,ci_lo,ci_hi,range_lo,range_hi,range_reason,undisturbed,undisturbed_lo,undisturbed_hi,best,samples,windows,excluded,remarks,unavailable,detail,remedy,state,cpu,keepalive,node,order,pages,stride");
+        insta::assert_snapshot!(lines[1], @"idle_latency,ns,137.4,136.026,138.774,,,,136.713,136.026,137.4,134.65200000000002,6,240,2,,,,,complete,0,yes,0,window-random,thp,128");
+        insta::assert_snapshot!(lines[lines.len() - 1], @r#"access_latency,,,,,,,,,,,,,,,,not_supported,"the clock steps by 20 ns, more than 10 % of the median",none on this machine,complete,,,,full-random,,"#);
+        let rows = parsed(&text);
+        assert_eq!(rows.len(), sample::idle().metrics.len() + sample::idle().unavailable.len());
+        assert_eq!(rows[2]["remarks"], r#"["not settled"]"#);
+    }
+
+    /// Whatever breaks tables, and names that are taken.
+    fn hostile() -> impl Strategy<Value = String> {
+        const PARTS: &[&str] =
+            &[",", "\"", "\"\"", "\n", "\r\n", ";", "=", "\\", " ", "'", "\t", "|", "x", "ä", "value", "label.", "state"];
+        proptest::collection::vec(proptest::sample::select(PARTS), 1..5).prop_map(|parts| parts.concat())
+    }
+
+    fn hostile_labels() -> impl Strategy<Value = BTreeMap<String, String>> {
+        proptest::collection::btree_map(hostile(), hostile(), 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(
+            figures in proptest::collection::vec((hostile_labels(), proptest::collection::vec(hostile(), 0..3), any::<[f64; 2]>()), 0..4),
+            missing in proptest::collection::vec((hostile_labels(), hostile(), hostile()), 0..3),
+        ) {
+            let mut document = sample::report(What::Idle);
+            for (labels, remarks, [value, lo]) in figures {
+                let mut metric = sample::metric(&format!("{value},\""), "\n", value, &[]);
+                (metric.labels, metric.remarks, metric.ci95) = (labels, remarks, Some([lo, value]));
+                document.metrics.push(metric);
+            }
+            document.unavailable.extend(missing.into_iter().map(|(labels, detail, remedy)| Missing {
+                name: "a\r\nb".to_owned(), labels, reason: Reason::OutOfTime, detail, remedy,
+            }));
+            let rows = parsed(&report(&document));
+            prop_assert_eq!(rows.len(), document.metrics.len() + document.unavailable.len());
+            for (row, metric) in rows.iter().zip(&document.metrics) {
+                prop_assert_eq!((&row["name"], &row["unit"]), (&metric.name, &metric.unit));
+                prop_assert_eq!(&labels(row), &metric.labels);
+                let numbers = ["ci_lo", "value", "ci_hi"].map(|name| row[name].parse::<f64>().unwrap().to_bits());
+                let [lo, hi] = metric.ci95.unwrap();
+                prop_assert_eq!(numbers, [lo, metric.value, hi].map(f64::to_bits));
+                let remarks = row.get("remarks").map(|text| serde_json::from_str::<Vec<String>>(text).unwrap());
+                prop_assert_eq!(&remarks.unwrap_or_default(), &metric.remarks);
+            }
+            for (row, missing) in rows.iter().skip(document.metrics.len()).zip(&document.unavailable) {
+                prop_assert_eq!(&labels(row), &missing.labels);
+                let texts = ["name", "unavailable", "detail", "remedy"].map(|name| row[name].as_str());
+                prop_assert_eq!(texts, [missing.name.as_str(), "out_of_time", &missing.detail, &missing.remedy]);
+            }
+        }
     }
 }
