@@ -176,14 +176,16 @@ fn refuse_automatic(draft: &Draft, short: &impl Fn(Scale) -> Option<Shortage>) -
     };
     let problem = format!("buffers of twice the last-level cache need {} in all, more than {what}", units::bytes(needed));
     let remedy = match largest(1 << 46, short) {
-        Some(size) => format!("use --buffer {size} or less (caches then hold part of it), or {}", fewer_threads()),
+        Some(size) => {
+            format!("use --buffer {} or less (caches then hold part of it), or {}", size.replace(' ', ""), fewer_threads())
+        }
         None => fewer_threads(),
     };
     Refusal::new("", "", problem, remedy)
 }
 
 fn fewer_threads() -> String {
-    "free some memory, or use fewer threads (--load-cpus, --smt one)".to_owned()
+    "free some memory or raise the limit, or use fewer threads (--load-cpus, --smt one)".to_owned()
 }
 
 fn refuse_pool(draft: &Draft, shortage: &Shortage) -> Refusal {

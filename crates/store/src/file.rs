@@ -41,7 +41,7 @@ impl FileTarget {
             return Err(StoreError::IsFolder(path.to_path_buf()));
         }
         // Through symbolic links: the file that they lead to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let path = fs::canonicalize(path).unwrap_or_else(|_| through_links(path));
         let found = match fs::metadata(&path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -83,6 +83,18 @@ impl FileTarget {
 /// A name for a file that is open already.
 fn is_descriptor(path: &Path) -> bool {
     ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|known| path.starts_with(known))
+}
+
+/// Where a link leads, also when nothing is there yet. The kernel follows no more than 40 of them.
+fn through_links(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().map_or_else(|| next.clone(), |folder| folder.join(&next)),
+            Err(_) => break,
+        }
+    }
+    path
 }
 
 /// Can a file be made beside it?
@@ -144,6 +156,20 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_link_to_nothing_yet_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, further) = (folder.path().join("link"), folder.path().join("further"));
+        symlink("further", &link).unwrap();
+        symlink("a.json", &further).unwrap();
+        FileTarget::prepare(&link).unwrap().write(b"new").unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("a.json")).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(&further).unwrap().is_symlink());
+        symlink("round", folder.path().join("round")).unwrap();
+        FileTarget::prepare(&folder.path().join("round")).unwrap_err();
     }
 
     #[test]

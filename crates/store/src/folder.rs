@@ -5,10 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A new or empty folder.
+/// A new or empty folder. One that was made for a run which then wrote nothing goes away with this value.
 #[derive(Debug)]
 pub struct FolderTarget {
     path: PathBuf,
+    made: bool,
 }
 
 impl FolderTarget {
@@ -18,20 +19,23 @@ impl FolderTarget {
     ///
     /// [`StoreError`] where it holds something already or can't be written.
     pub fn prepare(path: &Path) -> Result<Self, StoreError> {
-        match fs::metadata(path) {
+        let made = match fs::metadata(path) {
             Ok(found) if !found.is_dir() => return Err(StoreError::NotAFolder(path.to_path_buf())),
             Ok(_) => {
                 if fs::read_dir(path).map_err(StoreError::io(path))?.next().is_some() {
                     return Err(StoreError::NotEmpty(path.to_path_buf()));
                 }
+                false
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir(path).map_err(StoreError::io(path))?;
+                true
             }
             Err(error) => return Err(StoreError::io(path)(error)),
-        }
+        };
+        let target = Self { path: path.to_path_buf(), made };
         FileTarget::prepare(&path.join("report.json"))?;
-        Ok(Self { path: path.to_path_buf() })
+        Ok(target)
     }
 
     /// Writes a document into it.
@@ -44,9 +48,31 @@ impl FolderTarget {
     }
 }
 
+impl Drop for FolderTarget {
+    fn drop(&mut self) {
+        if self.made {
+            // Only an empty folder can be removed so; one with documents in it stays.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_made_for_nothing_goes_and_what_was_there_stays() {
+        let above = tempfile::tempdir().unwrap();
+        let (made, found) = (above.path().join("made"), above.path().join("found"));
+        fs::create_dir(&found).unwrap();
+        for path in [&made, &found] {
+            drop(FolderTarget::prepare(path).unwrap());
+        }
+        assert!(!made.exists() && found.exists());
+        FolderTarget::prepare(&made).unwrap().write("report.json", b"{}").unwrap();
+        assert!(made.join("report.json").exists());
+    }
 
     #[test]
     fn new_or_empty_and_nothing_else() {

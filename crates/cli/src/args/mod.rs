@@ -12,6 +12,7 @@ mod value;
 pub use command::Command;
 pub use flags::Output;
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use memgauge_model::{Delays, Refusal, Request, What};
@@ -102,6 +103,7 @@ impl From<Refusal> for Stop {
 /// [`Stop`]: help was asked for, or something is wrong.
 pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
     let words = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let foreign = foreign(&argv);
     let mut parser = parser();
     if let Some(command) = Command::guess(&words) {
         parser = parser.mut_args(|arg| {
@@ -110,6 +112,7 @@ pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
         });
     }
     let matches = parser.try_get_matches_from_mut(argv).map_err(|error| match error.use_stderr() {
+        true if error.kind() == ErrorKind::InvalidUtf8 => Stop::Refused(foreign.unwrap_or_else(|| usage::refusal(&error))),
         true => Stop::Refused(usage::refusal(&error)),
         false => Stop::Text(error.render().to_string()),
     })?;
@@ -126,6 +129,20 @@ pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
 /// The parser, whole.
 pub fn parser() -> clap::Command {
     Cli::command()
+}
+
+/// The first word that is no text, where text is wanted: clap says neither which one nor whose. Paths may be any bytes.
+fn foreign(argv: &[OsString]) -> Option<Refusal> {
+    argv.iter().zip(argv.iter().skip(1)).filter(|(_, word)| word.to_str().is_none()).find_map(|(before, word)| {
+        let (before, word) = (before.to_string_lossy(), word.to_string_lossy());
+        let (flag, value) = match word.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => (flag, value),
+            _ if before.starts_with("--") => (&*before, &*word),
+            _ => ("", &*word),
+        };
+        let path = ["--json", "--out", "--root"].contains(&flag);
+        (!path).then(|| Refusal::new(flag, value, "no UTF-8 text", "write flags and values in UTF-8"))
+    })
 }
 
 /// A flag before the command and again behind it: clap would take the latter in silence.
@@ -302,6 +319,20 @@ mod tests {
         ];
         for (words, line) in cases {
             assert_eq!(refused(words), line);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_by_name_unless_they_name_a_file() {
+        use std::os::unix::ffi::OsStringExt;
+        let read = |words: &[&[u8]]| {
+            let words = [&[&b"memgauge"[..], b"idle"], words].concat();
+            super::read(words.into_iter().map(|word| OsString::from_vec(word.to_vec())).collect())
+        };
+        assert!(read(&[b"--json", b"\xff"]).is_ok());
+        for words in [&[&b"--json=\xff"[..], b"--cpu", b"1\xff"][..], &[b"--json", b"\xff", b"--cpu=1\xff"]] {
+            let Err(Stop::Refused(refusal)) = read(words) else { panic!("{words:?} was taken") };
+            assert_eq!(refusal.to_string(), "--cpu 1\u{fffd}: no UTF-8 text; write flags and values in UTF-8");
         }
     }
 

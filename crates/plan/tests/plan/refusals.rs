@@ -211,8 +211,8 @@ fn buffers() {
         &in_cgroup(two_cpus(), 512 * MIB),
         What::Idle,
         &[],
-        "buffers of twice the last-level cache need 617.4 MiB in all, more than the cgroup leaves (512 MiB); use --buffer 443 MiB \
-         or less (caches then hold part of it), or free some memory, or use fewer threads (--load-cpus, --smt one)",
+        "buffers of twice the last-level cache need 617.4 MiB in all, more than the cgroup leaves (512 MiB); use --buffer 443MiB \
+         or less (caches then hold part of it), or free some memory or raise the limit, or use fewer threads (--load-cpus, --smt one)",
     );
     check(
         &two_cpus().with(|m| m.limits.address_space = Some(GIB)),

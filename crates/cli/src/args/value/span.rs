@@ -14,6 +14,8 @@ pub fn span(text: &str) -> Result<u64, BadValue> {
         "s" => 1_000_000_000,
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
+        // Not "write 0s": a remedy must not be refused in its turn.
+        "" if text.trim_matches(['0', '.']).is_empty() => return Err(BadValue::new("no time at all", "use 20ms or more")),
         "" => return Err(BadValue::new("no unit", format!("write {text}s or {text}ms"))),
         _ => return Err(BadValue::new("not a unit of time", "use us, ms, s, m or h")),
     };
@@ -44,7 +46,9 @@ mod tests {
             assert!(span(text).is_err(), "{text:?} was taken");
         }
         // The plan's own limit: a remedy must not be refused in its turn.
-        assert_eq!(span("0s").unwrap_err().to_string(), "no time at all; use 20ms or more");
+        for text in ["0s", "0"] {
+            assert_eq!(span(text).unwrap_err().to_string(), "no time at all; use 20ms or more");
+        }
         assert_eq!(span("60").unwrap_err().to_string(), "no unit; write 60s or 60ms");
     }
 }
