@@ -114,10 +114,6 @@ fn events(record: &Record, draft: &mut Draft) {
             EventKind::BindRefused { errno } => {
                 draft.note(format!("mbind was refused (errno {errno}): memory was placed by first touch"));
             }
-            EventKind::PagesDiffer { arena, got } => {
-                let asked = record.plan.arenas.get(*arena).map_or("other pages", |arena| arena.pages.word());
-                draft.note(format!("asked for {asked}, got {got}"));
-            }
             // A point without any round is a gap, and stands there with this reason.
             EventKind::PointFailed { point, detail, .. }
                 if record.run.points.get(*point).is_some_and(|p| !p.rounds.is_empty()) =>
@@ -133,6 +129,7 @@ fn events(record: &Record, draft: &mut Draft) {
             _ => {}
         }
     }
+    other_pages(record, draft);
     let moved = events().filter(|what| matches!(what, EventKind::ClassChanged { .. })).count();
     if moved > 0 {
         draft.note(format!("the host moved the CPUs {}; those blocks were repeated", times(moved)));
@@ -142,6 +139,29 @@ fn events(record: &Record, draft: &mut Draft) {
         draft.note(format!("CPUs {a} and {b} share a core, which the topology hides: treated as one"));
     }
     shortened(record, draft);
+}
+
+/// A fragmented machine gives another share of huge pages each time: they share a line.
+fn other_pages(record: &Record, draft: &mut Draft) {
+    let mut got: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for event in &record.run.events {
+        let EventKind::PagesDiffer { arena, got: kind } = &event.what else { continue };
+        let asked = record.plan.arenas.get(*arena).map_or("other pages", |arena| arena.pages.word());
+        got.entry(asked).or_default().insert(kind);
+    }
+    for (asked, kinds) in got {
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        let listed = match kinds[..] {
+            [first, _, _, .., last] => format!("{first} to {last} ({} kinds)", kinds.len()),
+            _ => kinds.join(" and "),
+        };
+        let remedy = if kinds.iter().any(|kind| *kind != "base") && asked == "thp" {
+            ": memory is fragmented (echo 1 > /proc/sys/vm/compact_memory, or reserve pages and --pages 2m)"
+        } else {
+            ""
+        };
+        draft.note(format!("asked for {asked}, got {listed}{remedy}"));
+    }
 }
 
 fn shortened(record: &Record, draft: &mut Draft) {

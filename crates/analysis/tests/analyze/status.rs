@@ -128,3 +128,15 @@ fn a_record_survives_json_and_reads_the_same() {
     assert_eq!(again, lab.record);
     assert_eq!(memgauge_analysis::analyze(&again), lab.report());
 }
+
+#[test]
+fn a_fragmented_machine_is_told_in_one_line() {
+    let mut lab = Lab::new();
+    let idle = lab.idle(Pages::Thp, Order::WindowRandom);
+    lab.measure(idle, 6, |_| latencies(&[100.0; 5]));
+    let events = ["mixed-39%", "base", "mixed-97%", "mixed-60%"].map(|got| EventKind::PagesDiffer { arena: 0, got: got.into() });
+    lab.record.run.events = events.map(|what| Event { at_ns: 0, what }).to_vec();
+    let notes = lab.report().notes;
+    let told: Vec<&String> = notes.iter().filter(|note| note.starts_with("asked for thp")).collect();
+    assert!(told.len() == 1 && told[0].contains("got base to mixed-97% (4 kinds): memory is fragmented"), "{notes:?}");
+}
