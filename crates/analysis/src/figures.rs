@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{End, Measure, Metric, MetricId, Point, PointId, Record, units};
+use memgauge_model::{C2cScope, End, Measure, Metric, MetricId, Point, PointId, Record, units};
 
 /// The record with the blocks chosen that count.
 #[derive(Debug)]
@@ -122,9 +122,15 @@ impl<'a> Writer<'a> {
         match &self.planned.measure {
             Measure::Idle { keepalive_reason: Some(reason), .. } => metric.remarks.push(format!("keepalive: {reason}")),
             Measure::Max { delay, .. } => metric.remarks.push(format!("delay {delay}")),
-            Measure::C2c { .. } => {
-                if let [writer, reader, ..] = &self.planned.threads[..] {
-                    metric.remarks.push(format!("CPU {} to CPU {}", writer.cpu, reader.cpu));
+            Measure::C2c { scope, .. } => {
+                if let [writer, reader, third @ ..] = &self.planned.threads[..] {
+                    if *scope == C2cScope::Node {
+                        metric.remarks.push(format!("CPU {} to CPU {}", writer.cpu, reader.cpu));
+                    }
+                    metric.remarks.extend(third.first().map(|third| format!("read by CPU {} between", third.cpu)));
+                    if self.case.record.machine.core_of(writer.cpu).contains(reader.cpu) {
+                        metric.remarks.push("two threads of one core".to_owned());
+                    }
                 }
             }
             _ => {}

@@ -95,7 +95,7 @@ pub(crate) fn keeps_alive(point: &Point) -> bool {
 /// Bytes of one ring or one array.
 fn span(arena: &Arena) -> u64 {
     match arena.holds {
-        Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes } => bytes,
+        Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes, .. } => bytes,
     }
 }
 

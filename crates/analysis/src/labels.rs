@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
+use memgauge_model::{C2cVia, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
@@ -15,6 +15,8 @@ pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
         Measure::MatrixLatency { .. } => &[("matrix_latency", Quantity::Latency)],
         Measure::MatrixBandwidth { .. } => &[("matrix_bandwidth", Quantity::Bandwidth)],
         Measure::Loaded { .. } => &[("loaded_latency", Quantity::Latency), ("loaded_bandwidth", Quantity::Bandwidth)],
+        // What is told of it is a note (`repeat.rs`).
+        Measure::C2c { repeat: true, .. } => &[],
         Measure::C2c { .. } => &[("c2c_latency", Quantity::Latency)],
         Measure::SweepLatency { .. } => &[("sweep_latency", Quantity::Latency)],
         Measure::SweepBandwidth { .. } => &[("sweep_bandwidth", Quantity::Bandwidth)],
@@ -58,13 +60,17 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
                 set(&mut labels, "delay", delay);
             }
         }
-        Measure::C2c { from, to, home, kind } => {
-            set(&mut labels, "scope", "node");
+        Measure::C2c { from, to, home, kind, scope, via, .. } => {
+            set(&mut labels, "scope", scope.word());
             set(&mut labels, "from", from);
             set(&mut labels, "to", to);
             set(&mut labels, "kind", kind.word());
             set(&mut labels, "method", kind.method().word());
             set(&mut labels, "home", home);
+            // From L2, as the owner has them, is what the contract's figure means; only other ways are named.
+            if *via != C2cVia::L2 {
+                set(&mut labels, "via", via.word());
+            }
         }
         Measure::RfoProbe | Measure::PrefetchProbe => {}
     }
@@ -111,8 +117,9 @@ pub(crate) fn delay(record: &Record, point: &Point) -> Option<u32> {
 
 /// A figure in a few words: its name and what tells it from its like.
 pub(crate) fn title(name: &str, labels: &Labels) -> String {
-    const BARE: [&str; 5] = ["mix", "order", "pages", "kind", "isa"];
-    const NUMBERED: [&str; 10] = ["against", "cpu", "node", "from", "to", "home", "threads", "delay", "keepalive", "percentile"];
+    const BARE: [&str; 6] = ["mix", "order", "pages", "kind", "isa", "scope"];
+    const NUMBERED: [&str; 11] =
+        ["against", "cpu", "node", "from", "to", "home", "via", "threads", "delay", "keepalive", "percentile"];
     let bare = BARE.iter().filter_map(|label| labels.get(*label).cloned());
     let numbered = NUMBERED.iter().filter_map(|label| labels.get(*label).map(|value| format!("{label} {value}")));
     // A sweep's figures differ in nothing else.

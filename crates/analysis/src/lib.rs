@@ -26,6 +26,7 @@ mod notes;
 mod placement;
 mod plausibility;
 mod prefetch;
+mod repeat;
 mod rounds;
 mod status;
 mod sweeps;
@@ -49,6 +50,7 @@ pub fn analyze(record: &Record) -> Report {
     levels::write(&case, &figures, &mut draft);
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
+    repeat::write(&case, &mut draft);
     plausibility::note(&case, &mut draft);
     let prefetch = prefetch::write(&case, &mut draft);
     let status = status::judge(record, &mut draft);

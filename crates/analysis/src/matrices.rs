@@ -5,7 +5,7 @@ use memgauge_model::{Machine, Matrix, MetricId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels that differ from cell to cell of one matrix.
-const OF_A_CELL: [&str; 9] = ["from", "to", "home", "class", "threads", "cpu", "cpus", "bytes", "scope"];
+const OF_A_CELL: [&str; 8] = ["from", "to", "home", "class", "threads", "cpu", "cpus", "bytes"];
 
 /// A matrix for each name and each set of other labels, in order of name.
 pub(crate) fn write(machine: &Machine, draft: &Draft) -> Vec<Matrix> {
@@ -17,26 +17,41 @@ pub(crate) fn write(machine: &Machine, draft: &Draft) -> Vec<Matrix> {
             groups.entry((&metric.name, key)).or_default().push(id);
         }
     }
-    groups.iter().flat_map(|((name, _), ids)| homes(draft, name, ids).map(|ids| matrix(machine, draft, name, &ids))).collect()
+    let views = groups.iter().flat_map(|((name, _), ids)| {
+        let parts = homes(draft, name, ids).into_iter();
+        parts.map(|(role, ids)| {
+            let mut matrix = matrix(machine, draft, name, &ids);
+            matrix.labels.extend(role.map(|role| ("home".to_owned(), role.to_owned())));
+            matrix
+        })
+    });
+    views.collect()
 }
 
-/// One matrix, or one for each home node where a cell has several.
-fn homes<'a>(draft: &'a Draft, name: &str, ids: &[MetricId]) -> impl Iterator<Item = Vec<MetricId>> + use<'a> {
+/// One matrix; where a cell was measured with the line in the writer's and in the reader's node, one for each role. By role,
+/// not by node: else there and back in one matrix would be the one with a near line and the other with a far one.
+fn homes(draft: &Draft, name: &str, ids: &[MetricId]) -> BTreeMap<Option<&'static str>, Vec<MetricId>> {
     let cells: BTreeSet<_> = ids.iter().map(|id| cell(draft, *id)).collect();
-    let mut parts: BTreeMap<Option<&'a String>, Vec<MetricId>> = BTreeMap::new();
+    let mut parts: BTreeMap<Option<&str>, Vec<MetricId>> = BTreeMap::new();
     for id in ids {
-        let home = draft.metrics[*id].labels.get("home").filter(|_| name == "c2c_latency" && cells.len() < ids.len());
-        parts.entry(home).or_default().push(*id);
+        let labels = &draft.metrics[*id].labels;
+        let (from, to, home) = (labels.get("from"), labels.get("to"), labels.get("home"));
+        let role = if home == to && from != to { "reader" } else { "writer" };
+        parts.entry(Some(role).filter(|_| name == "c2c_latency" && cells.len() < ids.len())).or_default().push(*id);
     }
-    parts.into_values()
+    parts
 }
 
 fn matrix(machine: &Machine, draft: &Draft, name: &str, ids: &[MetricId]) -> Matrix {
     let cells: BTreeMap<(u32, u32), MetricId> = ids.iter().filter_map(|id| Some((cell(draft, *id)?, *id))).collect();
     let with_cpus = || machine.nodes.iter().filter(|node| !node.cpus.is_empty()).map(|node| node.node);
     let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes > 0).map(|node| node.node);
-    let mut rows: BTreeSet<u32> = with_cpus().collect();
-    let mut columns: BTreeSet<u32> = if name == "c2c_latency" { with_cpus().collect() } else { with_memory.collect() };
+    let of_cpus = ids.iter().any(|id| draft.metrics[*id].labels.get("scope").is_some_and(|scope| scope == "cpu"));
+    let (mut rows, mut columns): (BTreeSet<u32>, BTreeSet<u32>) = match name {
+        "c2c_latency" if of_cpus => Default::default(),
+        "c2c_latency" => (with_cpus().collect(), with_cpus().collect()),
+        _ => (with_cpus().collect(), with_memory.collect()),
+    };
     rows.extend(cells.keys().map(|(from, _)| *from));
     columns.extend(cells.keys().map(|(_, to)| *to));
     Matrix {

@@ -160,6 +160,7 @@ impl<'a> Schedule<'a> {
     fn round(&mut self, round: u32, active: &[bool], share: f64) -> Result<(), Failure> {
         let mut phases: Vec<usize> = (0..self.plan.phases.len()).collect();
         self.state.rng.shuffle(&mut phases);
+        phases.sort_by_key(|phase| self.plan.phases[*phase].turn);
         let mut position = 0;
         for phase in phases {
             let mut points: Vec<PointId> =

@@ -121,6 +121,21 @@ fn every_point_is_measured_once_a_round_in_an_order_that_the_seed_decides() {
 }
 
 #[test]
+fn phases_have_their_turns_and_those_between_are_shuffled() {
+    let mut plan = three();
+    point(&mut plan, IDLE, vec![chase(0, 0, 0)], 60_000_000);
+    let phase = |(point, turn)| Phase { arenas: vec![0], points: vec![point], turn };
+    plan.phases = [(0, Turn::Last), (1, Turn::Any), (2, Turn::First), (3, Turn::Any)].map(phase).to_vec();
+    plan.rounds.looks = vec![12];
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    run(&plan, &mut backend, &mut Quiet);
+    let order: Vec<PointId> = backend.measured.iter().map(|(point, _, _)| *point).collect();
+    assert_eq!(order.len(), 48);
+    assert!(order.chunks(4).all(|round| round[0] == 2 && round[3] == 0), "{order:?}");
+    assert!(order.chunks(4).any(|round| round[1] != order[1]), "{order:?}");
+}
+
+#[test]
 fn points_with_a_span_come_last_and_in_the_order_of_its_size() {
     let mut plan = three();
     for bytes in [9 << 10, 4 << 10, 4 << 10, 7 << 10] {

@@ -93,6 +93,19 @@ impl<'a> Line<'a> {
         false
     }
 
+    /// Like [`wait`](Line::wait); false, too, as soon as the line holds `end`, by which a partner says that it has left.
+    #[inline]
+    #[must_use]
+    pub fn wait_unless(&self, value: u64, end: u64, spin_limit: u64) -> bool {
+        for _ in 0..spin_limit {
+            let seen = self.word.load(Ordering::Acquire);
+            if seen == value || seen == end {
+                return seen == value;
+            }
+        }
+        false
+    }
+
     /// The present value.
     #[must_use]
     pub fn value(&self) -> u64 {
@@ -182,6 +195,18 @@ impl PingPong {
                 .then_some(()),
         }
     }
+}
+
+/// Reads each line of `memory` once, so that what this core held before is pushed out of its caches. Returns the lines read.
+pub fn read_through(memory: &[u8]) -> usize {
+    let mut lines = 0;
+    for byte in memory.iter().step_by(LINE) {
+        // A value that nobody uses would not be loaded.
+        std::hint::black_box(*byte);
+        lines += 1;
+    }
+    arch::full_fence();
+    lines
 }
 
 /// Lines that one core owns and another then reads in one dependent pass.

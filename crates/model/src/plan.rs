@@ -5,7 +5,7 @@
 //! a machine with many nodes never holds more than one phase's arenas at once. A *round* maps every phase's arenas afresh
 //! and measures every point once, in random order.
 
-use crate::{C2cMethod, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
+use crate::{C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::points`].
@@ -131,6 +131,15 @@ pub enum Measure {
         home: NodeId,
         /// What is transferred how.
         kind: C2cKind,
+        /// Between which ends: what `from` and `to` number.
+        #[serde(default)]
+        scope: C2cScope,
+        /// Where the lines are when the reader comes.
+        #[serde(default)]
+        via: C2cVia,
+        /// An early pair once more, at the end of the round: tells drift, is no figure of its own.
+        #[serde(default)]
+        repeat: bool,
     },
     /// Latency of a working set.
     SweepLatency {
@@ -270,7 +279,8 @@ pub enum Job {
     },
     /// Keeps the uncore awake: a busy loop that touches no memory.
     KeepAlive,
-    /// Owns or reads lines in a core-to-core transfer; the first thread is the writer, the second the reader.
+    /// Owns or reads lines in a core-to-core transfer; the first thread is the writer, the second the reader, a third reads
+    /// the lines between the two.
     C2c {
         /// The arena that both share.
         arena: ArenaId,
@@ -326,6 +336,9 @@ pub enum Holds {
     C2c {
         /// Bytes of the window.
         bytes: u64,
+        /// Bytes behind it that the writer reads to push the lines out of its own caches; 0 where nothing does.
+        #[serde(default)]
+        push: u64,
     },
 }
 
@@ -360,6 +373,22 @@ pub struct Phase {
     pub arenas: Vec<ArenaId>,
     /// Measured while they live.
     pub points: Vec<PointId>,
+    /// Its place in a round.
+    #[serde(default)]
+    pub turn: Turn,
+}
+
+/// When in a round a phase has its turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Turn {
+    /// Before all others.
+    First,
+    /// Shuffled.
+    #[default]
+    Any,
+    /// After all others.
+    Last,
 }
 
 /// A loaded curve.

@@ -41,6 +41,12 @@ pub struct Request {
     pub keepalive: Option<bool>,
     /// Core-to-core method, `--method`; none is both.
     pub method: Option<C2cMethod>,
+    /// Each CPU with each instead of each node with each, `--all-pairs`.
+    #[serde(default)]
+    pub all_pairs: bool,
+    /// Where transferred lines come from, `--via`; none is the plan's choice.
+    #[serde(default)]
+    pub via: Option<C2cVia>,
     /// Let a load share the observer's core, `--share-core`; marks the result rejected.
     pub share_core: bool,
     /// Theoretical bandwidth of the machine, B/s, `--theoretical`.
@@ -169,6 +175,30 @@ pub enum C2cMethod {
     Pingpong,
 }
 
+/// What the ends of a core-to-core figure are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum C2cScope {
+    /// Nodes, each by one of its CPUs.
+    #[default]
+    Node,
+    /// CPUs.
+    Cpu,
+}
+
+/// Where the lines of a core-to-core chase are when the reader comes for them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum C2cVia {
+    /// Where the owner left them: in its own caches, up to its L2.
+    #[default]
+    L2,
+    /// Pushed outwards: the owner has since read twice its L2 of other lines.
+    L3,
+    /// Read, since, by a third core under the owner's L3.
+    Third,
+}
+
 impl Request {
     /// A request with nothing chosen.
     #[must_use]
@@ -191,6 +221,8 @@ impl Request {
             delays: None,
             keepalive: None,
             method: None,
+            all_pairs: false,
+            via: None,
             share_core: false,
             theoretical: None,
             seed: 0,
@@ -236,6 +268,8 @@ word! {
     Prefetch { Auto => "auto", Off => "off", Leave => "leave" }
     Smt { All => "all", One => "one" }
     C2cMethod { Chase => "chase", Pingpong => "pingpong" }
+    C2cScope { Node => "node", Cpu => "cpu" }
+    C2cVia { L2 => "l2", L3 => "l3", Third => "third" }
 }
 
 #[cfg(test)]
@@ -253,5 +287,7 @@ mod tests {
         Prefetch::ALL.iter().for_each(|v| check(v, v.word()));
         Smt::ALL.iter().for_each(|v| check(v, v.word()));
         C2cMethod::ALL.iter().for_each(|v| check(v, v.word()));
+        C2cScope::ALL.iter().for_each(|v| check(v, v.word()));
+        C2cVia::ALL.iter().for_each(|v| check(v, v.word()));
     }
 }

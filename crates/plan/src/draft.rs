@@ -21,7 +21,7 @@ pub(crate) enum Need {
     /// Streams of one thread.
     Streams { streams: u32 },
     /// A window of lines, of this many bytes.
-    C2c { bytes: u64 },
+    C2c { bytes: u64, push: u64 },
 }
 
 /// An arena without a size.
@@ -151,14 +151,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The window of lines whose home is `node`, not larger than `bytes`.
-    pub fn window(&mut self, node: NodeId, writer: Cpu, reader: Cpu, bytes: u64) -> ArenaId {
+    /// The window of lines whose home is `node`, not larger than `bytes`, with at least `push` bytes behind it.
+    pub fn window(&mut self, node: NodeId, (writer, reader): (Cpu, Cpu), bytes: u64, push: u64) -> ArenaId {
         let toucher = self.site.local_cpus(node).first().unwrap_or(writer);
-        let sketch =
-            Sketch { node, pages: self.choices.small_pages, toucher, need: Need::C2c { bytes }, llc: None, ends_at: None };
+        let need = Need::C2c { bytes, push };
+        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None };
         let arena = self.arena(Key::C2c(node), sketch, &[writer, reader]);
-        if let Need::C2c { bytes: have } = &mut self.sketches[arena].need {
-            *have = (*have).min(bytes);
+        if let Need::C2c { bytes: have, push: pushed } = &mut self.sketches[arena].need {
+            (*have, *pushed) = ((*have).min(bytes), (*pushed).max(push));
         }
         arena
     }

@@ -3,7 +3,7 @@
 use crate::capacity::Load;
 use crate::draft::Draft;
 use crate::sizes::Sized;
-use memgauge_model::{ArenaId, Job, Phase, Point, Thread};
+use memgauge_model::{ArenaId, Job, Measure, Phase, Point, Thread, Turn};
 use std::collections::BTreeSet;
 
 /// The arenas of a point, rising, each once.
@@ -32,9 +32,24 @@ struct Bin {
 /// Puts each point into the phase that has most of its arenas already and room for the rest; else into a new one. An arena
 /// that points of several phases use is prepared in each.
 pub(crate) fn pack(draft: &Draft, sized: &Sized) -> Vec<Phase> {
+    let mut phases = packed(draft, sized);
+    // A pair that is measured twice in a round has its turns before and after everything else.
+    let Some(again) = draft.points.iter().position(|point| matches!(point.measure, Measure::C2c { repeat: true, .. })) else {
+        return phases;
+    };
+    let early = draft.points.iter().position(|point| point.threads == draft.points[again].threads).filter(|at| *at != again);
+    for (point, turn) in early.map(|early| (early, Turn::First)).into_iter().chain([(again, Turn::Last)]) {
+        phases.iter_mut().for_each(|phase| phase.points.retain(|other| *other != point));
+        phases.push(Phase { arenas: arenas_of(&draft.points[point]), points: vec![point], turn });
+    }
+    phases.retain(|phase| !phase.points.is_empty());
+    phases
+}
+
+fn packed(draft: &Draft, sized: &Sized) -> Vec<Phase> {
     let wanted: Vec<Vec<ArenaId>> = draft.points.iter().map(arenas_of).collect();
     if sized.limits.shortage(&Load::of(&sized.arenas)).is_none() {
-        return vec![Phase { arenas: (0..sized.arenas.len()).collect(), points: (0..wanted.len()).collect() }];
+        return vec![Phase { arenas: (0..sized.arenas.len()).collect(), points: (0..wanted.len()).collect(), turn: Turn::Any }];
     }
     let bytes = |point: usize| wanted[point].iter().map(|arena| sized.arenas[*arena].bytes).sum::<u64>();
     let mut order: Vec<usize> = (0..wanted.len()).collect();

@@ -94,7 +94,7 @@ fn arena(draft: &Draft, sketch: &Sketch, scale: Scale) -> Arena {
             let needed = bytes.saturating_add(STREAM_GAP).saturating_mul(u64::from(*streams));
             (Holds::Streams { streams: *streams, bytes }, needed)
         }
-        Need::C2c { bytes } => (Holds::C2c { bytes: *bytes }, *bytes),
+        Need::C2c { bytes, push } => (Holds::C2c { bytes: *bytes, push: *push }, bytes + push),
     };
     let whole = needed.checked_next_multiple_of(page_bytes).unwrap_or(u64::MAX / page_bytes * page_bytes);
     Arena { node: sketch.node, pages: sketch.pages, page_bytes, toucher: sketch.toucher, holds, bytes: whole }

@@ -3,8 +3,13 @@
 use crate::style::{Style, clean, paint};
 use crate::table::{Cell, Table};
 use crate::text::machine_line;
-use memgauge_model::{Budget, CpuList, DelayRef, Holds, Job, Machine, Measure, Plan, Point, units};
+use memgauge_model::{Budget, C2cVia, CpuList, DelayRef, Holds, Job, Machine, Measure, Plan, Point, units};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// Transfers between cores that are listed, the last one among them: twelve pairs in four kinds. With the square of the CPUs
+/// there are soon thousands.
+const TRANSFERS: usize = 48;
 
 /// Roles, memory by node, time, points.
 pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
@@ -25,9 +30,14 @@ pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
             line(if place == 0 { label } else { "" }, &clean(note));
         }
     }
-    for (place, missing) in plan.unavailable.iter().enumerate() {
+    // Several figures may lack the same thing.
+    let mut told = BTreeSet::new();
+    for missing in &plan.unavailable {
         let what = clean(&format!("{}: {}; {}", missing.name, missing.detail, missing.remedy));
-        line(if place == 0 { "Not to be had" } else { "" }, &what);
+        let label = if told.is_empty() { "Not to be had" } else { "" };
+        if told.insert(what.clone()) {
+            line(label, &what);
+        }
     }
     text.push('\n');
     for line in points(plan).lines("  ", style.dim) {
@@ -88,14 +98,24 @@ fn points(plan: &Plan) -> Table {
     let head = ["figure", "job", "CPUs", "memory"].map(Cell::left).into_iter();
     let head = head.chain(["pages", "bytes each"].map(Cell::left)).chain([Cell::right("time a round")]);
     let mut table = Table::new(head.collect());
+    let transfers = plan.points.iter().filter(|point| is_transfer(point)).count();
+    let mut transfer = 0;
     for point in &plan.points {
+        transfer += usize::from(is_transfer(point));
+        if is_transfer(point) && (TRANSFERS..transfers).contains(&transfer) {
+            if transfer == TRANSFERS {
+                let between = format!("… {} more transfers …", transfers - TRANSFERS);
+                table.row(std::iter::once(between).chain(vec![String::new(); 6]).map(Cell::left).collect());
+            }
+            continue;
+        }
         let arenas = arenas(point).filter_map(|id| plan.arenas.get(id)).collect::<Vec<_>>();
         let nodes = arenas.iter().map(|arena| arena.node).collect::<CpuList>();
         let pages = arenas
             .first()
             .map_or_else(String::new, |arena| format!("{} ({})", arena.pages.word(), units::bytes(arena.page_bytes)));
         let bytes = arenas.first().map_or_else(String::new, |arena| match &arena.holds {
-            Holds::Chase { bytes, .. } | Holds::C2c { bytes } => units::bytes(*bytes),
+            Holds::Chase { bytes, .. } | Holds::C2c { bytes, .. } => units::bytes(*bytes),
             Holds::Streams { streams, bytes } => format!("{streams} × {}", units::bytes(*bytes)),
         });
         table.row(vec![
@@ -109,6 +129,10 @@ fn points(plan: &Plan) -> Table {
         ]);
     }
     table
+}
+
+fn is_transfer(point: &Point) -> bool {
+    matches!(point.measure, Measure::C2c { .. })
 }
 
 fn arenas(point: &Point) -> impl Iterator<Item = usize> {
@@ -131,7 +155,13 @@ fn figure(measure: &Measure) -> String {
         Measure::MatrixBandwidth { from, to, mix } => format!("matrix_bandwidth {from} → {to} {}", mix.name()),
         Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded_latency delay {delay}"),
         Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded_latency, pilot's delay {}", slot + 1),
-        Measure::C2c { from, to, home, kind } => format!("c2c_latency {from} → {to} {} home {home}", kind.word()),
+        Measure::C2c { from, to, home, kind, scope, via, repeat } => format!(
+            "c2c_latency {} {from} → {to} {} home {home}{}{}",
+            scope.word(),
+            kind.word(),
+            if *via == C2cVia::L2 { String::new() } else { format!(" via {}", via.word()) },
+            if *repeat { ", again" } else { "" }
+        ),
         Measure::SweepLatency { span, .. } => format!("sweep_latency {}", units::bytes(span.bytes)),
         Measure::SweepBandwidth { mix, span } => format!("sweep_bandwidth {} {}", mix.name(), units::bytes(span.bytes)),
         Measure::RfoProbe => "RFO probe".to_owned(),
@@ -170,7 +200,7 @@ fn word(plan: &Plan, job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{Style, sample};
-    use memgauge_model::What;
+    use memgauge_model::{C2cKind, C2cScope, C2cVia, Measure, Point, What};
 
     #[test]
     fn roles_budget_time_and_points() {
@@ -184,6 +214,25 @@ mod tests {
           figure               job        CPUs  memory  pages        bytes each   time a round
           peak_bandwidth read  read avx2  0-1   node 0  thp (2 MiB)  1 × 128 MiB         40 ms
         ");
+    }
+
+    #[test]
+    fn of_many_transfers_the_first_and_the_last_are_listed() {
+        let rows = |count: u32| {
+            let mut plan = sample::plan(What::C2c);
+            let point = |to| {
+                let (scope, via) = (C2cScope::Cpu, C2cVia::L2);
+                let measure = Measure::C2c { from: 0, to, home: 0, kind: C2cKind::Cas, scope, via, repeat: false };
+                Point { measure, ..plan.points[0].clone() }
+            };
+            plan.points = (1..=count).map(point).collect();
+            let text = super::text(&plan, &sample::machine(), &Style::plain());
+            text.lines().filter(|line| line.contains("transfers") || line.contains("c2c")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(rows(48).len() == 48 && rows(48)[47].contains("0 → 48"));
+        let many = rows(500);
+        assert!(many.len() == 49 && many[46].contains("0 → 47") && many[48].contains("0 → 500"), "{many:#?}");
+        assert_eq!(many[47].trim(), "… 452 more transfers …");
     }
 
     #[test]

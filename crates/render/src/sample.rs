@@ -272,7 +272,7 @@ pub fn plan(what: What) -> Plan {
             class_pair: Some((0, 1)),
         }],
         arenas: vec![arena(0), arena(1)],
-        phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0] }],
+        phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0], turn: memgauge_model::Turn::Any }],
         curves: Vec::new(),
         searches: Vec::new(),
         prefetch: Default::default(),

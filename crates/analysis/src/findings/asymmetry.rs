@@ -24,16 +24,32 @@ fn judge(report: &Report, matrix: &Matrix) -> Option<Finding> {
     let value = |id: MetricId| report.metrics[id].value / if matrix.unit == "B/s" { 1e9 } else { 1.0 };
     let unit = if matrix.unit == "B/s" { "GB/s" } else { &matrix.unit };
     let text = format!(
-        "{}: {} differ by {} ({:.1} and {:.1} {unit}{}): look for unlike DIMMs, channels or links, or a busy node",
-        matrix.name,
+        "{}: {} differ by {} ({:.1} and {:.1} {unit}{}): look for {}",
+        named(matrix),
         worst.what,
         percent(value(worst.high) / value(worst.low) - 1.0),
         value(worst.high),
         value(worst.low),
-        if uneven.len() > 1 { format!("; {} pairs in all", uneven.len()) } else { String::new() }
+        if uneven.len() > 1 { format!("; {} pairs in all", uneven.len()) } else { String::new() },
+        if transfers(matrix) {
+            "unlike cores or clocks, or a busy CPU"
+        } else {
+            "unlike DIMMs, channels or links, or a busy node"
+        }
     );
     let evidence = uneven.iter().flat_map(|pair| [pair.high, pair.low]).collect();
     Some(finding("asymmetric_matrix", Severity::Warning, text, evidence))
+}
+
+fn transfers(matrix: &Matrix) -> bool {
+    matrix.name == "c2c_latency"
+}
+
+/// Its name; of transfers there are several matrices.
+fn named(matrix: &Matrix) -> String {
+    let told = |label: &&str| matrix.labels.get(*label).cloned();
+    let words: Vec<String> = ["kind", "scope"].iter().filter(|_| transfers(matrix)).filter_map(told).collect();
+    std::iter::once(matrix.name.clone()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// There and back, and each local cell with the first. Rows and columns may be different numbers (a node without CPUs).
@@ -62,6 +78,10 @@ fn pairs(matrix: &Matrix) -> Vec<(MetricId, MetricId, String)> {
 
 fn compare(report: &Report, a: MetricId, b: MetricId, what: String) -> Option<Uneven> {
     let metric = |id: MetricId| -> Option<&Metric> { report.metrics.get(id) };
+    // In a guest the host may have moved the CPUs between the two: that says nothing of the machine.
+    if metric(a)?.labels.get("class") != metric(b)?.labels.get("class") {
+        return None;
+    }
     let above = |high: MetricId, low: MetricId| Some(surely_above(metric(high)?, metric(low)?)?).filter(|by| *by >= WORTH);
     let first = above(a, b).map(|by| (a, b, by));
     let (high, low, by) = first.or_else(|| above(b, a).map(|by| (b, a, by)))?;

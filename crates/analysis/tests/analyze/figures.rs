@@ -1,5 +1,7 @@
 use crate::support::{Lab, MIB, bandwidths, block, latencies, metric, switched};
-use memgauge_model::{Block, C2cKind, Holds, Job, Measure, Mix, Order, Pages, Search, SearchRecord, State, Thread};
+use memgauge_model::{
+    Block, C2cKind, C2cScope, C2cVia, Holds, Job, Measure, Mix, Order, Pages, Search, SearchRecord, State, Thread,
+};
 
 #[test]
 fn a_round_is_its_median_and_the_estimate_theirs() {
@@ -118,8 +120,9 @@ fn what_is_no_number_is_left_out() {
 #[test]
 fn passes_are_the_windows_of_a_transfer() {
     let mut lab = Lab::new();
-    let arena = lab.arena(0, Pages::Base, Holds::C2c { bytes: MIB / 4 });
-    let measure = Measure::C2c { from: 0, to: 0, home: 0, kind: C2cKind::Hitm };
+    let arena = lab.arena(0, Pages::Base, Holds::C2c { bytes: MIB / 4, push: 0 });
+    let measure =
+        Measure::C2c { from: 0, to: 0, home: 0, kind: C2cKind::Hitm, scope: C2cScope::Node, via: C2cVia::L2, repeat: false };
     let job = |cpu| Thread { cpu, job: Job::C2c { arena, kind: C2cKind::Hitm } };
     let point = lab.point(measure, vec![job(0), job(1)]);
     // A transfer has no warm-up: nothing of it can fail to settle.
@@ -133,6 +136,40 @@ fn passes_are_the_windows_of_a_transfer() {
     assert_eq!(transfer.remarks, ["CPU 0 to CPU 1"]);
     let matrix = report.matrices.iter().find(|matrix| matrix.name == "c2c_latency").unwrap();
     assert_eq!((matrix.rows.as_slice(), matrix.labels.get("kind").unwrap().as_str()), ([0].as_slice(), "hitm"));
+}
+
+#[test]
+fn homes_are_told_apart_by_role_and_an_early_pair_is_held_against_its_repeat() {
+    let mut lab = Lab::new();
+    let arena = lab.arena(0, Pages::Base, Holds::C2c { bytes: MIB / 4, push: 0 });
+    let job = |cpu| Thread { cpu, job: Job::C2c { arena, kind: C2cKind::Cas } };
+    let cells =
+        [(0, 1, 0, 40.0, false), (0, 1, 1, 60.0, false), (1, 0, 1, 55.0, false), (1, 0, 0, 60.5, false), (0, 1, 0, 52.0, true)];
+    for (from, to, home, ns, repeat) in cells {
+        let measure = Measure::C2c { from, to, home, kind: C2cKind::Cas, scope: C2cScope::Node, via: C2cVia::L2, repeat };
+        let point = lab.point(measure, vec![job(from), job(to)]);
+        let block = |round: u32| Block { round, passes_ns: vec![ns + 0.01 * f64::from(round); 3], ..Block::default() };
+        lab.record.run.points[point].rounds = (0..6).map(block).collect();
+    }
+    let report = lab.report();
+    assert_eq!(report.metrics.iter().filter(|metric| metric.name == "c2c_latency").count(), 4, "the repeat is no figure");
+    let note = report.notes.iter().find(|note| note.contains("first and last in each round")).unwrap();
+    assert!(
+        note.starts_with("node 0 → 1 cas")
+            && note.contains("40.0 ns")
+            && note.contains("52.0 ns")
+            && note.contains("they differ"),
+        "{note}"
+    );
+    let of = |role: &str| {
+        let found = report.matrices.iter().find(|matrix| matrix.labels.get("home").is_some_and(|home| home == role)).unwrap();
+        let there = found.cells[0][1].map(|id| report.metrics[id].value);
+        (there.unwrap(), found.cells[1][0].map(|id| report.metrics[id].value).unwrap())
+    };
+    assert!((of("writer").0 - 40.0).abs() < 0.1 && (of("writer").1 - 55.0).abs() < 0.1);
+    assert!((of("reader").0 - 60.0).abs() < 0.1 && (of("reader").1 - 60.5).abs() < 0.1);
+    let uneven: Vec<_> = report.findings.iter().filter(|finding| finding.id == "asymmetric_matrix").collect();
+    assert!(uneven.len() == 1 && uneven[0].text.contains("c2c_latency cas node: 0 → 1 and 1 → 0"), "{uneven:?}");
 }
 
 #[test]

@@ -8,9 +8,9 @@ use super::value::rate::rate;
 use super::value::size::size;
 use super::value::span::span;
 use super::value::whole::whole;
-use super::value::word::{IsaChoice, format, isa, method, on_off, order, pages, prefetch, smt};
+use super::value::word::{IsaChoice, format, isa, method, on_off, order, pages, prefetch, smt, via};
 use clap::Args;
-use memgauge_model::{C2cMethod, Cpu, CpuList, Delays, NodeId, Order, Pages, Prefetch, Smt};
+use memgauge_model::{C2cMethod, C2cVia, Cpu, CpuList, Delays, NodeId, Order, Pages, Prefetch, Smt};
 use memgauge_render::Format;
 use std::path::PathBuf;
 
@@ -81,6 +81,12 @@ pub struct Traffic {
     /// Core to core by chase or pingpong; both if not given
     #[arg(long, global = true, value_name = "HOW", value_parser = method, allow_hyphen_values = true)]
     pub method: Option<C2cMethod>,
+    /// Core to core: each CPU with each, both ways, instead of each node with each; with --cpu the pairs of that CPU
+    #[arg(long, global = true)]
+    pub all_pairs: bool,
+    /// Where a chase's lines are when the reader comes: l2 (the owner's), l3 (pushed out), third (read by a third core)
+    #[arg(long, global = true, value_name = "WAY", value_parser = via, allow_hyphen_values = true)]
+    pub via: Option<C2cVia>,
     /// What the memory modules could do, such as 204.8GB/s, where the firmware doesn't say
     #[arg(long, global = true, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub theoretical: Option<f64>,

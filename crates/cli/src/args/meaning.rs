@@ -75,6 +75,8 @@ const ROWS: &[Row] = &[
     row("delay", delays, false),
     row("keepalive", idles, false),
     row("method", transfers, false),
+    row("all_pairs", |what| what == What::C2c, false),
+    row("via", |what| what == What::C2c, false),
     row("theoretical", streams, false),
     row("precision", any, false),
     row("time", any, false),

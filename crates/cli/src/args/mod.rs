@@ -213,6 +213,8 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         delays: traffic.delays.clone().or(traffic.delay.map(|delay| Delays::List(vec![delay]))),
         keepalive: traffic.keepalive,
         method: traffic.method,
+        all_pairs: traffic.all_pairs,
+        via: traffic.via,
         share_core: place.share_core,
         theoretical: traffic.theoretical,
         seed: effort.seed.unwrap_or_else(new_seed),

@@ -32,8 +32,8 @@ pub enum Content<'a> {
     Chase { rings: Rings<'a>, ids: Vec<chase::RingId>, places: Vec<u64> },
     /// The arrays of one thread; the last is the one that is written. `place` is how far it has come, bytes.
     Streams { arrays: Vec<&'a mut [u8]>, place: usize },
-    /// Lines for transfers.
-    C2c(&'a mut [u8]),
+    /// Lines for transfers, and what is read to push them outwards.
+    C2c { lines: &'a mut [u8], push: &'a mut [u8] },
 }
 
 /// Maps and binds; nothing is touched yet.

@@ -59,7 +59,12 @@ pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicB
         let content = match &planned.holds {
             Holds::Chase { bytes, rings } => link(cut(memory, *bytes), rings, &mut rng, stop)?,
             Holds::Streams { streams, bytes } => streams_of(memory, *streams, *bytes, stop)?,
-            Holds::C2c { bytes } => Content::C2c(cut(memory, *bytes)),
+            Holds::C2c { bytes, push } => {
+                let (lines, behind) = cut(memory, bytes + push)
+                    .split_at_mut_checked(usize::try_from(*bytes).unwrap_or(usize::MAX))
+                    .ok_or_else(short)?;
+                Content::C2c { lines, push: behind }
+            }
         };
         Ok(Memory { id, content })
     })?;

@@ -7,9 +7,9 @@ use super::threads;
 use super::timing::{ns_to_ticks, ticks_to_ns};
 use super::watch::{watched, worst};
 use crate::backend::{Failure, Task};
-use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window as Lines};
+use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window as Lines, read_through};
 use memgauge_kernels::{Clock, Rng};
-use memgauge_model::{Block, C2cKind, Cpu, Job, Reason, Window};
+use memgauge_model::{Block, C2cKind, C2cVia, Cpu, Job, Measure, Reason, Window};
 use memgauge_sys as sys;
 use std::sync::atomic::Ordering;
 
@@ -22,19 +22,22 @@ const PATIENCE: u64 = 100_000_000;
 /// Bytes for the hand-over lines at the end of the arena: two lines, each with its neighbour.
 const HAND_OVER: usize = 256;
 
-/// Runs the task's two threads: the first writes or owns, the second reads.
+/// Runs the task's threads: the first writes or owns, the second reads, a third reads between them.
 pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], seed: u64) -> Result<Block, Failure> {
     let threads = &task.plan.points[task.point].threads;
-    let [writer, reader] = threads.as_slice() else { return Err(wrong()) };
+    let [writer, reader, others @ ..] = threads.as_slice() else { return Err(wrong()) };
     let Job::C2c { arena, kind } = writer.job else { return Err(wrong()) };
     let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
-    let Content::C2c(memory) = take(&mut free, arena)? else { return Err(wrong()) };
+    let Content::C2c { lines: memory, push } = take(&mut free, arena)? else { return Err(wrong()) };
     if memory.len() < 3 * HAND_OVER {
         return Err(Failure::point(Reason::NotApplicable, "the transfer's buffer is too small"));
     }
     let split = memory.len() - HAND_OVER;
     let (lines, hand) = memory.split_at_mut(split);
-    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), budget: ns_to_ticks(task.time_ns, hardware.hz) };
+    let pushes = matches!(task.plan.points[task.point].measure, Measure::C2c { via: C2cVia::L3, .. });
+    let push: &[u8] = if pushes { push } else { &[] };
+    let third = others.first().map(|thread| thread.cpu);
+    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), third, push, budget: ns_to_ticks(task.time_ns, hardware.hz) };
     let (passes_ns, window) = match kind {
         C2cKind::Hit | C2cKind::Hitm => run.chase(lines, hand, kind == C2cKind::Hitm, seed)?,
         C2cKind::Store => run.ping_pong(lines, PingOp::Store)?,
@@ -46,6 +49,8 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
 struct Transfer<'a> {
     hardware: &'a Hardware,
     cpus: (Cpu, Cpu),
+    third: Option<Cpu>,
+    push: &'a [u8],
     budget: u64,
 }
 
@@ -56,9 +61,11 @@ impl Transfer<'_> {
         let window = Lines::new(lines, &mut Rng::new(seed)).map_err(refused)?;
         let line = Line::new(hand).map_err(refused)?;
         let passes = PASSES.1 as u64;
-        // The owner makes value 2k+1 when the lines are its own, the reader 2k+2 when it has read them; the reader ends the
-        // game by never answering: it writes `END` instead.
+        // The owner makes value 3k+1 when the lines are its own, the third 3k+2 when it has seen them (where there is none the
+        // owner does at once), the reader 3k+3 when it has read them. Who leaves early writes `END` instead, in its own turn.
         const END: u64 = u64::MAX;
+        let turn = |value: u64| line.wait_unless(value, END, PATIENCE);
+        let owned = if self.third.is_some() { 1 } else { 2 };
         let owner = |window: &Lines<'_>, line: &Line<'_>| -> Option<bool> {
             for pass in 0..passes {
                 if modified {
@@ -67,8 +74,9 @@ impl Transfer<'_> {
                     line.signal(END);
                     return Some(false);
                 }
-                line.signal(2 * pass + 1);
-                if !line.wait(2 * pass + 2, PATIENCE) {
+                read_through(self.push);
+                line.signal(3 * pass + owned);
+                if !turn(3 * pass + 3) {
                     return (line.value() == END).then_some(true);
                 }
             }
@@ -78,7 +86,7 @@ impl Transfer<'_> {
             let begin = clock.start();
             let mut ticks = Vec::with_capacity(passes as usize);
             for pass in 0..passes {
-                if !line.wait(2 * pass + 1, PATIENCE) {
+                if !turn(3 * pass + 2) {
                     break;
                 }
                 ticks.push(window.read_pass(clock));
@@ -87,11 +95,21 @@ impl Transfer<'_> {
                     line.signal(END);
                     break;
                 }
-                line.signal(2 * pass + 2);
+                line.signal(3 * pass + 3);
             }
             ticks
         };
-        let ((flushed, ticks), watched) = self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)))?;
+        let between = |clock: &Clock| {
+            for pass in 0..passes {
+                if !turn(3 * pass + 1) {
+                    break;
+                }
+                let _ = window.read_pass(clock);
+                line.signal(3 * pass + 2);
+            }
+        };
+        let played = || self.both(|| owner(&window, &line), |clock| Some(reader(&window, &line, clock)));
+        let ((flushed, ticks), watched) = self.beside(between, played)?;
         if !flushed {
             return Err(Failure::point(Reason::NotSupported, "this CPU can't flush a line from user space"));
         }
@@ -151,6 +169,18 @@ impl Transfer<'_> {
             Failure::point(Reason::OutOfTime, detail)
         };
         Ok((wrote.zip(read).ok_or_else(silent)?, worst(writing, reading)))
+    }
+
+    /// `game` with the third core's part beside it, where there is one.
+    fn beside<T>(&self, between: impl FnOnce(&Clock) + Send, game: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let Some(cpu) = self.third else { return game() };
+        let (clock, _) = self.hardware.clock_and_hz();
+        std::thread::scope(|scope| {
+            let third = threads::spawn(scope, move || sys::cpu::pin_to(cpu).map(|_| between(clock)))?;
+            let played = game();
+            third.join().map_err(|_| Failure::Fatal("a transferring thread ended".into()))??;
+            played
+        })
     }
 
     fn enough(&self, passes: Vec<f64>) -> Result<Vec<f64>, Failure> {

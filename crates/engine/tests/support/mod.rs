@@ -39,7 +39,8 @@ pub fn plan(cpus: &[u32]) -> Plan {
 pub fn arena(plan: &mut Plan, cpu: u32, pages: Pages, holds: Holds) -> ArenaId {
     let page_bytes = if pages == Pages::Base { BASE } else { 2 << 20 };
     let bytes = match &holds {
-        Holds::Chase { bytes, .. } | Holds::C2c { bytes } => *bytes,
+        Holds::Chase { bytes, .. } => *bytes,
+        Holds::C2c { bytes, push } => bytes + push,
         Holds::Streams { streams, bytes } => u64::from(*streams) * (bytes + (2 << 20) + 4096 + 64),
     };
     let bytes = bytes.next_multiple_of(page_bytes);

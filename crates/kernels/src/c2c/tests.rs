@@ -1,6 +1,6 @@
 use std::thread;
 
-use super::{C2cError, Line, PingOp, PingPong, WINDOW_STRIDE, Window};
+use super::{C2cError, Line, PingOp, PingPong, WINDOW_STRIDE, Window, read_through};
 use crate::clock::for_tests as clock;
 use crate::rng::Rng;
 
@@ -46,6 +46,28 @@ fn a_side_that_is_alone_gives_up() {
         assert_eq!(game.lead(&line, &clock()), None);
         assert!(!line.wait(77, 1000));
     }
+}
+
+#[test]
+fn a_wait_ends_with_its_value_or_when_the_partner_left() {
+    let mut nodes = vec![Node([0; 128]); 1];
+    let line = Line::new(memory(&mut nodes)).unwrap();
+    assert!(!line.wait_unless(7, u64::MAX, 1000), "nobody came");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| line.wait_unless(7, u64::MAX, PATIENCE));
+        line.signal(7);
+        assert!(waiting.join().unwrap());
+        let left = scope.spawn(|| line.wait_unless(8, u64::MAX, u64::MAX));
+        line.signal(u64::MAX);
+        assert!(!left.join().unwrap(), "else this would spin for years");
+    });
+}
+
+#[test]
+fn a_push_reads_each_line_the_last_one_too() {
+    let mut nodes = vec![Node([1; 128]); 50];
+    let bytes: &[u8] = memory(&mut nodes);
+    assert_eq!([0, 1, 64, 65, 6400].map(|length| read_through(&bytes[..length])), [0, 1, 1, 2, 100]);
 }
 
 #[test]

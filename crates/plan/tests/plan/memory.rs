@@ -7,7 +7,7 @@ fn bytes(arena: &Arena) -> (char, u64) {
     match arena.holds {
         Holds::Chase { bytes, .. } => ('c', bytes),
         Holds::Streams { bytes, .. } => ('s', bytes),
-        Holds::C2c { bytes } => ('w', bytes),
+        Holds::C2c { bytes, .. } => ('w', bytes),
     }
 }
 

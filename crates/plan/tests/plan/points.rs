@@ -18,7 +18,12 @@ fn words(plan: &Plan) -> Vec<String> {
             Measure::MatrixBandwidth { from, to, mix } => format!("bandwidth {from}-{to} {}", mix.name()),
             Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => format!("loaded {delay}"),
             Measure::Loaded { delay: DelayRef::Slot(slot), .. } => format!("loaded #{slot}"),
-            Measure::C2c { from, to, home, kind } => format!("{} {from}-{to} @{home}", kind.word()),
+            Measure::C2c { from, to, home, kind, scope, via, repeat } => {
+                let scope = if *scope == C2cScope::Cpu { "cpu " } else { "" };
+                let via = if *via == C2cVia::L2 { String::new() } else { format!(" via {}", via.word()) };
+                let again = if *repeat { " again" } else { "" };
+                format!("{} {scope}{from}-{to} @{home}{via}{again}", kind.word())
+            }
             Measure::PrefetchProbe => format!("probe {}", chase_word(plan, point)),
             Measure::SweepLatency { span, .. } => format!("chase {} {}", chase_word(plan, point), span.bytes),
             Measure::SweepBandwidth { mix, span } => format!("sweep {} x{threads} {}", mix.name(), span.bytes),
@@ -129,17 +134,51 @@ fn a_loaded_curve_is_fixed_or_found() {
 
 #[test]
 fn core_to_core_takes_each_pair_of_nodes_once() {
-    let chase = plan(&two_sockets(), What::C2c, &[("--method", "chase")]);
+    let chase = plan(&two_sockets(), What::C2c, &[("--method", "chase"), ("--via", "l2")]);
     let wanted = [("0-0", 0), ("0-1", 0), ("0-1", 1), ("1-0", 1), ("1-0", 0), ("1-1", 1)];
     let wanted: Vec<String> =
         wanted.iter().flat_map(|(pair, home)| ["hit", "hitm"].map(|kind| format!("{kind} {pair} @{home}"))).collect();
-    assert_eq!(words(&chase), wanted);
+    let again = ["hitm 0-0 @0 again".to_owned()];
+    assert_eq!(words(&chase), [wanted.as_slice(), &again].concat());
+    let turns: Vec<(Turn, Vec<usize>)> = chase.phases.iter().map(|phase| (phase.turn, phase.points.clone())).collect();
+    let rest = (0..12).filter(|point| *point != 1).collect();
+    assert_eq!(turns, [(Turn::Any, rest), (Turn::First, vec![1]), (Turn::Last, vec![12])]);
     for point in &chase.points {
         assert!(!two_sockets().0.core_of(point.threads[0].cpu).contains(point.threads[1].cpu), "{point:?}");
     }
-    assert_eq!(words(&plan(&memoryless(), What::C2c, &[("--method", "pingpong")])).len(), 8);
+    assert_eq!(words(&plan(&memoryless(), What::C2c, &[("--method", "pingpong")])).len(), 9);
     let small_l2 = two_cpus().with(|m| m.caches.l2 = vec![Cache { size: Avail::Known(256 << 10), cpus: list("0-1") }]);
-    assert_eq!(plan(&small_l2, What::C2c, &[]).arenas[0].holds, Holds::C2c { bytes: 128 << 10 });
+    assert_eq!(plan(&small_l2, What::C2c, &[]).arenas[0].holds, Holds::C2c { bytes: 128 << 10, push: 512 << 10 });
+}
+
+#[test]
+fn all_pairs_are_those_of_cpus_threads_of_one_core_too() {
+    let lab = Lab::new().node(0, "0-2", GIB).siblings(&["0-1"]);
+    let cas = plan(&lab, What::C2c, &[("--all-pairs", ""), ("--method", "pingpong")]);
+    let of = |start: &str| words(&cas).iter().filter(|word| word.starts_with(start)).cloned().collect::<Vec<_>>();
+    let pairs = ["0-1", "0-2", "1-0", "1-2", "2-0", "2-1"].map(|pair| format!("store cpu {pair} @0"));
+    assert_eq!(of("store"), pairs);
+    assert_eq!(of("cas").len(), 7, "the first once more");
+    let one = plan(&lab, What::C2c, &[("--all-pairs", ""), ("--method", "pingpong"), ("--cpu", "2")]);
+    assert_eq!(words(&one).iter().filter(|word| word.starts_with("store")).count(), 4);
+}
+
+#[test]
+fn lines_come_from_l3_or_a_third_core_where_there_is_one() {
+    let lab = |cpus: &str| Lab::new().node(0, cpus, GIB).l3(cpus, 32 * MIB);
+    let three = plan(&lab("0-2"), What::C2c, &[("--method", "chase")]);
+    let ways = words(&three);
+    assert!(ways.contains(&"hitm 0-0 @0 via l3".to_owned()) && ways.contains(&"hit 0-0 @0 via third".to_owned()), "{ways:?}");
+    let third = three.points.iter().find(|point| point.threads.len() == 3).unwrap();
+    assert_eq!(cpus_of(third), [0, 1, 2]);
+    let Holds::C2c { push, .. } = three.arenas[0].holds else { panic!("no window") };
+    assert!(push > 0);
+    let two = plan(&lab("0-1"), What::C2c, &[("--method", "chase")]);
+    assert!(two.points.iter().all(|point| point.threads.len() == 2));
+    let gap = two.unavailable.iter().find(|gap| gap.labels.get("via").is_some_and(|via| via == "third")).unwrap();
+    assert!(gap.detail.contains("no third CPU"), "{gap:?}");
+    assert!(refusal(&lab("0-1"), What::C2c, &[("--via", "third")]).contains("no third CPU"));
+    assert!(refusal(&lab("0-1"), What::C2c, &[("--via", "l3"), ("--method", "pingpong")]).contains("--via"));
 }
 
 #[test]

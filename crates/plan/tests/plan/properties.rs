@@ -131,7 +131,7 @@ fn arenas_are_right(machine: &Machine, plan: &Plan) -> Result<(), TestCaseError>
                 let apart = u64::from(*streams) * bytes + u64::from(streams - 1) * (2 * MIB + 4096 + 64);
                 prop_assert!(arena.bytes >= apart && (1..=3).contains(streams), "{:?}", arena);
             }
-            Holds::C2c { bytes } => prop_assert!(arena.bytes >= *bytes && *bytes >= 4096),
+            Holds::C2c { bytes, .. } => prop_assert!(arena.bytes >= *bytes && *bytes >= 4096),
         }
     }
     for point in &plan.points {

@@ -207,6 +207,8 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--delays" | "--delay" => request.delays = Some(delays(text)),
             "--keepalive" => request.keepalive = Some(text == "on"),
             "--method" => request.method = Some(text.parse().unwrap()),
+            "--all-pairs" => request.all_pairs = true,
+            "--via" => request.via = Some(text.parse().unwrap()),
             "--share-core" => request.share_core = true,
             other => panic!("{other} is not known here"),
         }

@@ -32,7 +32,7 @@ const TITLES: [(&str, &str); 19] = [
 ];
 
 /// Labels in the order in which people look for them.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "order",
     "mix",
     "pages",
@@ -47,6 +47,7 @@ const ORDER: [&str; 22] = [
     "kind",
     "method",
     "home",
+    "via",
     "isa",
     "stride",
     "bytes",

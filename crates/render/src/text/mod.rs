@@ -4,6 +4,7 @@ mod banner;
 mod c2c;
 mod counters;
 mod figures;
+mod heat;
 mod idle;
 mod loaded;
 mod matrix;

@@ -158,10 +158,19 @@ pub fn c2c(page: &mut Page) {
     }
 }
 
-/// The kind of a transfer: the states of a cache's line in capitals, as they are written everywhere.
+/// The kind of a transfer: the states of a cache's line in capitals, as they are written everywhere. With what else tells the
+/// figures of a pair apart: where its lines came from, and their home if that is not the writer's node.
 fn kind(metric: &Metric) -> String {
-    match metric.labels.get("kind").map_or("", String::as_str) {
+    let told = |label: &str| metric.labels.get(label).map(String::as_str);
+    let mut text = match told("kind").unwrap_or_default() {
         state @ ("hit" | "hitm") => state.to_uppercase(),
         operation => operation.to_owned(),
+    };
+    if let Some(via) = told("via") {
+        text += &format!(" via {via}");
     }
+    if let Some(home) = told("home").filter(|home| told("scope") == Some("node") && told("from") != Some(home)) {
+        text += &format!(" home {home}");
+    }
+    text
 }

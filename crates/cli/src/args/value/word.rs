@@ -1,7 +1,7 @@
 //! Words of which one is to be chosen.
 
 use super::BadValue;
-use memgauge_model::{C2cMethod, Isa, Order, Pages, Prefetch, Smt};
+use memgauge_model::{C2cMethod, C2cVia, Isa, Order, Pages, Prefetch, Smt};
 use memgauge_render::Format;
 use std::str::FromStr;
 
@@ -39,6 +39,11 @@ pub fn smt(text: &str) -> Result<Smt, BadValue> {
 /// `--method`.
 pub fn method(text: &str) -> Result<C2cMethod, BadValue> {
     one_of(text, &words(C2cMethod::ALL, |method| method.word()))
+}
+
+/// `--via`.
+pub fn via(text: &str) -> Result<C2cVia, BadValue> {
+    one_of(text, &words(C2cVia::ALL, |via| via.word()))
 }
 
 /// `--keepalive`.
