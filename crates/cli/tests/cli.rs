@@ -1,6 +1,8 @@
 //! The binary as scripts see it: exit codes, one line of error, nothing on stdout beside a result.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod schema;
+
 use assert_cmd::Command;
 use std::process::{Command as Process, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -16,6 +18,13 @@ fn memgauge(args: &[&str]) -> Command {
 
 fn run(args: &[&str]) -> Output {
     memgauge(args).output().unwrap()
+}
+
+/// A CPU that can be measured on.
+fn first_cpu() -> String {
+    let machine = serde_json::from_slice::<serde_json::Value>(&run(&["topology", "--format", "json"]).stdout).unwrap();
+    assert_eq!(schema::faults_of("Machine", &machine), Vec::<String>::new());
+    machine["allowed_cpus"][0].to_string()
 }
 
 /// Exit 2, nothing on stdout, one line that begins with `line`.
@@ -57,8 +66,7 @@ fn values_that_cannot_be_read_are_refused() {
 
 #[test]
 fn the_observer_is_no_load() {
-    let allowed = serde_json::from_slice::<serde_json::Value>(&run(&["topology", "--format", "json"]).stdout).unwrap();
-    let cpu = allowed["allowed_cpus"][0].to_string();
+    let cpu = first_cpu();
     refused(&["loaded", "--cpu", &cpu, "--load-cpus", &cpu], &format!("--load-cpus {cpu}: "));
 }
 
@@ -109,6 +117,7 @@ fn a_dry_run_prints_a_plan_and_measures_nothing() {
     let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).unwrap();
     assert_eq!((&plan["request"]["seed"], &plan["request"]["given"]["--delay"]), (&7.into(), &"100".into()));
     assert!(plan["estimate"]["windows_ns"].as_u64().unwrap() > 0);
+    assert_eq!(schema::faults_of("Plan", &plan), Vec::<String>::new());
 }
 
 #[test]
@@ -143,15 +152,22 @@ mod real_runs {
     use super::*;
     use serde_json::Value;
 
+    /// The document that a call prints, which the schema allows.
     fn document(args: &[&str]) -> Value {
-        let output = run(args);
+        let output = run(&[args, &["--format", "json"]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        valid(&output.stdout)
+    }
+
+    fn valid(document: &[u8]) -> Value {
+        let document = serde_json::from_slice(document).unwrap();
+        assert_eq!(schema::faults(&document), Vec::<String>::new());
+        document
     }
 
     #[test]
     fn real_two_runs_differ_in_their_last_digits() {
-        let args = [SHORT.as_slice(), &["--seed", "7", "--format", "json"]].concat();
+        let args = [SHORT.as_slice(), &["--seed", "7"]].concat();
         let [one, two] = [document(&args), document(&args)];
         assert_eq!(one["schema"], "memgauge-result/1");
         assert_eq!(one["command"]["seed"], 7);
@@ -177,14 +193,25 @@ mod real_runs {
         let text = run(&[SHORT.as_slice(), &outputs].concat());
         assert!(String::from_utf8(text.stdout).unwrap().contains("Verdict"));
         assert_eq!(read("a.json"), read("out/report.json"));
+        assert_eq!(schema::faults(&read("a.json")), Vec::<String>::new());
         assert_eq!(read("a.json")["raw"], read("out/record.json")["run"]["points"]);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]
+    fn real_each_kind_of_figure_is_what_the_schema_allows() {
+        let cpu = &first_cpu();
+        let loaded = ["loaded", "--delay", "100", "--cpu", cpu, "--load-cpus", cpu, "--share-core"];
+        for call in [["peak"].as_slice(), &["matrix", "latency"], &["matrix", "bandwidth"], &loaded] {
+            let report = document(&[call, &["--buffer", "1MiB", "--time", "20ms", "--quiet", "--raw"]].concat());
+            assert!(report["raw"].is_array(), "{call:?}");
+        }
+    }
+
+    #[test]
     fn real_a_sweep_rises_where_the_first_cache_ends() {
         let alone = ["sweep", "--load-cpus", "none", "--time", "20ms", "--quiet"];
-        let report = document(&[alone.as_slice(), &["--buffer", "512KiB", "--pages", "base", "--format", "json"]].concat());
+        let report = document(&[alone.as_slice(), &["--buffer", "512KiB", "--pages", "base"]].concat());
         let metrics = report["metrics"].as_array().unwrap();
         let view = &report["sweeps"][0];
         assert_eq!((&view["name"], &view["over"]), (&"sweep_latency".into(), &"bytes".into()));
@@ -230,14 +257,14 @@ mod real_runs {
             // The promise is one second; a test machine may be busy.
             assert!(sent.elapsed() < Duration::from_secs(5), "took {:?}", sent.elapsed());
             assert_eq!(output.status.code(), Some(number), "{}", String::from_utf8_lossy(&output.stderr));
-            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let document = valid(&output.stdout);
             assert_ne!(document["status"]["state"], "complete");
         }
     }
 
     #[test]
     fn real_strict_fails_on_a_rejected_result_only() {
-        let cpu = document(&["topology", "--format", "json"])["allowed_cpus"][0].to_string();
+        let cpu = first_cpu();
         // A load on the observer's own core is rejected whatever comes out.
         let load =
             ["loaded", "--cpu", &cpu, "--load-cpus", &cpu, "--share-core", "--buffer", "1MiB", "--time", "60ms", "--delay", "0"];

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a thing is not there. These words are part of the document's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The kernel or the host refuses this to us.
@@ -37,6 +38,7 @@ impl Reason {
 
 /// A value, or the reason why there is none. In JSON: the bare value, or `{"unavailable": reason, "detail": text}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Avail_{T}"))]
 #[serde(untagged)]
 pub enum Avail<T> {
     /// There is none. (First, so that reading tries it before `T`.)

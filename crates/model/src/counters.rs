@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The counters of a machine, as its kernel lists them. Whether they may be opened only trying tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// kernel.perf_event_paranoid.
     pub paranoid: Avail<i64>,
@@ -16,6 +17,7 @@ pub struct Counters {
 
 /// An event, encoded as the kernel wants it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterEvent {
     /// The PMU as the kernel names it: `uncore_imc_0`, `cpu`.
     pub pmu: String,
@@ -35,6 +37,7 @@ pub struct CounterEvent {
 
 /// Who is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "scope", rename_all = "snake_case")]
 pub enum CounterScope {
     /// Everybody who uses this PMU, the whole system's other processes included.
@@ -51,6 +54,7 @@ pub enum CounterScope {
 
 /// What an event counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
     /// Bytes that memory controllers read.
@@ -101,6 +105,7 @@ pub struct CounterRefusal {
 
 /// What the counters of one block said: raw differences.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockCounters {
     /// Time over which `system` was counted, ns: from shortly before the first window to the end of the last.
     pub system_ns: f64,
@@ -112,6 +117,7 @@ pub struct BlockCounters {
 
 /// What one thread's counters said, from its first window's mark to its last chunk's end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadCounts {
     /// Its CPU.
     pub cpu: Cpu,
@@ -123,6 +129,7 @@ pub struct ThreadCounts {
 
 /// The difference of two readings of a counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Count {
     /// Index into [`crate::Plan::counters`].
     pub event: usize,

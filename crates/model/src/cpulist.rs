@@ -7,6 +7,7 @@ use std::str::FromStr;
 /// A sorted list without repeats. Text form: `0-3,8`, and `0-31:2/4` (of every 4, the first 2).
 /// In JSON it is an array of numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Vec<u32>", into = "Vec<u32>")]
 pub struct CpuList(Vec<u32>);
 

@@ -20,6 +20,8 @@ mod record;
 mod refusal;
 mod report;
 mod request;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod units;
 
 pub use avail::{Avail, Reason};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// All that is known of a machine before anything is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// `/` for the live machine, else the captured tree's folder name.
     pub root: String,
@@ -59,6 +60,7 @@ pub struct Machine {
 
 /// Two CPUs at work together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharingProbe {
     /// The two.
     pub pair: (Cpu, Cpu),
@@ -70,6 +72,7 @@ pub struct SharingProbe {
 
 /// A kind of core on a hybrid CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreKind {
     /// `intel_core`, `intel_atom`, an Arm capacity such as `capacity-1024`, or `uniform`.
     pub name: String,
@@ -81,6 +84,7 @@ pub struct CoreKind {
 
 /// A NUMA node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its number.
     pub node: NodeId,
@@ -115,6 +119,7 @@ pub struct Node {
 
 /// One HMAT access class of a node: its best initiators and what the firmware states for them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccessClass {
     /// 0: best initiators of any kind; 1: best CPU initiators.
     pub class: u32,
@@ -132,6 +137,7 @@ pub struct AccessClass {
 
 /// A cache between a node's memory and everybody (KNL MCDRAM cache mode, Optane memory mode).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemorySideCache {
     /// Level, 1 the nearest to memory.
     pub level: u32,
@@ -141,6 +147,7 @@ pub struct MemorySideCache {
 
 /// A pool of reserved huge pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HugePool {
     /// Bytes of a page.
     pub page_bytes: u64,
@@ -152,6 +159,7 @@ pub struct HugePool {
 
 /// Caches by level, data and unified ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caches {
     /// Level 1 data.
     #[serde(rename = "L1")]
@@ -169,6 +177,7 @@ pub struct Caches {
 
 /// A cache and who shares it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cache {
     /// Bytes.
     pub size: Avail<u64>,
@@ -178,6 +187,7 @@ pub struct Cache {
 
 /// The CPU's name and numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuModel {
     /// `x86_64`, `aarch64`, … of the tree that was read, as far as it tells; else of this build.
     pub architecture: String,
@@ -195,6 +205,7 @@ pub struct CpuModel {
 
 /// Memory of the machine as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SystemMemory {
     /// MemTotal, bytes.
     pub total_bytes: u64,
@@ -228,6 +239,7 @@ pub struct SystemMemory {
 
 /// What SMBIOS type 17 says of the memory modules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dimms {
     /// Modules that hold memory.
     pub modules: Avail<Vec<Dimm>>,
@@ -239,6 +251,7 @@ pub struct Dimms {
 
 /// A memory module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dimm {
     /// Device locator, as the firmware writes it.
     pub locator: String,
@@ -262,6 +275,7 @@ pub struct Dimm {
 
 /// Kernel, firmware, virtualisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Platform {
     /// Host name.
     pub host: Avail<String>,
@@ -291,6 +305,7 @@ pub struct Platform {
 
 /// Frequency and idle control.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Power {
     /// Scaling governors with the CPUs of each.
     pub governors: Avail<BTreeMap<String, CpuList>>,
@@ -306,6 +321,7 @@ pub struct Power {
 
 /// An idle state of a CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleState {
     /// Name, `C6`.
     pub name: String,
@@ -317,6 +333,7 @@ pub struct IdleState {
 
 /// What limits this process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
     /// The tightest cgroup memory limit on the way to the root, bytes.
     pub cgroup_memory_limit: Avail<u64>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A mix by its name. `R…` names are ratios of reads to writes as the memory controller sees them
 /// (a plain store reads its line first), which is how MLC counts; the others are application patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mix {
     /// Loads only.
     #[serde(rename = "read")]

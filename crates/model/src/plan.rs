@@ -15,6 +15,7 @@ pub type ArenaId = usize;
 
 /// A plan that the engine can run without asking anything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// What was asked.
     pub request: Request,
@@ -57,6 +58,7 @@ pub struct Plan {
 
 /// One block of simultaneous work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// What its result is.
     pub measure: Measure,
@@ -70,6 +72,7 @@ pub struct Point {
 
 /// What a point's result is; analysis turns it into names and labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "figure", rename_all = "snake_case")]
 pub enum Measure {
     /// Idle latency.
@@ -168,6 +171,7 @@ pub enum Measure {
 
 /// The part of its arenas that a point works on, from their beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
     /// Bytes of each thread.
     pub bytes: u64,
@@ -190,6 +194,7 @@ impl Measure {
 
 /// A delay that is known, or that the pilot finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DelayRef {
     /// This one, core cycles.
@@ -200,6 +205,7 @@ pub enum DelayRef {
 
 /// A kind of core-to-core transfer; the method follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum C2cKind {
     /// Chase over lines that the owner loaded clean.
@@ -239,6 +245,7 @@ impl C2cKind {
 
 /// A pinned thread and its job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thread {
     /// The CPU that it is pinned to.
     pub cpu: Cpu,
@@ -248,6 +255,7 @@ pub struct Thread {
 
 /// What a thread does during a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "job", rename_all = "snake_case")]
 pub enum Job {
     /// Dependent loads through ring number `ring` of a chase arena.
@@ -299,6 +307,7 @@ impl Job {
 
 /// A mapping.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arena {
     /// Whose memory.
     pub node: NodeId,
@@ -316,6 +325,7 @@ pub struct Arena {
 
 /// What an arena is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "holds", rename_all = "snake_case")]
 pub enum Holds {
     /// A chase buffer of `bytes`; all rings link through different words of the same lines.
@@ -344,6 +354,7 @@ pub enum Holds {
 
 /// A ring of a chase arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RingPlan {
     /// The order.
     pub order: Order,
@@ -368,6 +379,7 @@ impl RingPlan {
 /// Arenas that live together and the points that use them. Each point is in one phase; an arena that points of several
 /// phases use is in each of those, and is prepared afresh in each.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phase {
     /// Mapped at its beginning, unmapped at its end.
     pub arenas: Vec<ArenaId>,
@@ -380,6 +392,7 @@ pub struct Phase {
 
 /// When in a round a phase has its turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Turn {
     /// Before all others.
@@ -393,6 +406,7 @@ pub enum Turn {
 
 /// A loaded curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurvePlan {
     /// The mix of the loads.
     pub mix: Mix,
@@ -412,6 +426,7 @@ pub struct CurvePlan {
 
 /// Candidates; each is a point, the best by bandwidth is measured for all rounds and is the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
     /// The candidates.
     pub candidates: Vec<PointId>,
@@ -421,6 +436,7 @@ pub struct Search {
 
 /// When rounds end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundRule {
     /// Rounds after which the precision is looked at; the last is the most.
     pub looks: Vec<u32>,
@@ -432,6 +448,7 @@ pub struct RoundRule {
 
 /// How windows are cut and judged. The limits are those of `docs/method.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowRule {
     /// The shortest window, ns; also at least 1000 clock quanta and 20 bursts a thread.
     pub min_ns: u64,
@@ -449,6 +466,7 @@ pub struct WindowRule {
 
 /// What makes a window disturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbanceLimits {
     /// Run-queue wait over the window's length.
     pub wait_share: f64,
@@ -472,6 +490,7 @@ impl Default for DisturbanceLimits {
 
 /// Memory that the plan needs, checked before anything is allocated.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
     /// The largest phase's mappings, bytes.
     pub buffers: u64,
@@ -487,6 +506,7 @@ pub struct Budget {
 
 /// A node's share of the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeBudget {
     /// The node.
     pub node: NodeId,
@@ -498,6 +518,7 @@ pub struct NodeBudget {
 
 /// Time that the plan needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Mapping, touching, linking, ns.
     pub setup_ns: u64,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// A register that switches prefetchers off, on each CPU of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrefetchRegister {
     /// The register's number.
     pub msr: u32,
@@ -16,6 +17,7 @@ pub struct PrefetchRegister {
 /// What a plan does about prefetchers. They are off while a chase runs and on again for everything else: bandwidth without
 /// them is no bandwidth that a program meets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrefetchPlan {
     /// Registers that are set; none where prefetchers are left as they are.
     pub registers: Vec<PrefetchRegister>,
@@ -27,6 +29,7 @@ pub struct PrefetchPlan {
 
 /// What a run did about prefetchers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PrefetchState {
     /// They were as they are.
@@ -43,6 +46,7 @@ pub enum PrefetchState {
 
 /// A register's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterChange {
     /// The CPU.
     pub cpu: Cpu,
@@ -56,6 +60,7 @@ pub struct RegisterChange {
 
 /// What the probe says of one kind of prefetching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Prefetching {
     /// It acts: the whole interval is below the limit.
@@ -68,6 +73,7 @@ pub enum Prefetching {
 
 /// The probe's verdict, under the conditions of the run's chases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrefetchVerdict {
     /// What was done about prefetchers.
     pub control: PrefetchState,
@@ -79,6 +85,7 @@ pub struct PrefetchVerdict {
 
 /// One kind's verdict and the figure that it rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeVerdict {
     /// The verdict.
     pub verdict: Prefetching,

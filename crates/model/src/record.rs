@@ -25,6 +25,7 @@ pub struct Record {
 
 /// The program that ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `memgauge`.
     pub name: String,
@@ -36,6 +37,7 @@ pub struct Tool {
 
 /// The call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Command {
     /// Arguments as typed, without the program's name.
     pub argv: Vec<String>,
@@ -112,6 +114,7 @@ pub enum End {
 
 /// What one point gave.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointRecord {
     /// By round, in the order in which they were measured. Repeated blocks stand beside the ones that they repeat.
     pub rounds: Vec<Block>,
@@ -119,6 +122,7 @@ pub struct PointRecord {
 
 /// One block of one round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Block {
     /// The round, from 0.
     pub round: u32,
@@ -155,6 +159,7 @@ pub struct Block {
 
 /// One window of all threads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// Length, ns, without the gaps for asking the kernel.
     pub ns: f64,
@@ -172,6 +177,7 @@ pub struct Window {
 
 /// What was noticed in a window: the worst over its threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signs {
     /// Involuntary switches.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -284,6 +290,7 @@ impl Window {
 
 /// Placement of an arena before and after a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementPair {
     /// Index into the plan's arenas.
     pub arena: usize,
@@ -295,6 +302,7 @@ pub struct PlacementPair {
 
 /// Where an arena's pages are, by the kernel's own answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placement {
     /// The node that was asked for.
     pub node: NodeId,
@@ -314,6 +322,7 @@ pub struct Placement {
 
 /// Single accesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccessHistogram {
     /// Accesses.
     pub count: u64,

@@ -9,6 +9,7 @@ pub type MetricId = usize;
 
 /// The whole document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// [`crate::RESULT_SCHEMA`].
     pub schema: String,
@@ -44,6 +45,7 @@ pub struct Report {
 
 /// The state of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// The state.
     pub state: State,
@@ -53,6 +55,7 @@ pub struct Status {
 
 /// The state's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// All of it, and nothing against it.
@@ -65,6 +68,7 @@ pub enum State {
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::uncertain))]
 pub struct Metric {
     /// Its name in the contract.
     pub name: String,
@@ -108,6 +112,7 @@ pub struct Metric {
 
 /// Where a figure's memory was, by the kernel's own answer, before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricPlacement {
     /// The node that was asked for.
     pub node: u32,
@@ -123,6 +128,7 @@ pub struct MetricPlacement {
 
 /// A loaded curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
     /// The mix.
     pub mix: String,
@@ -143,6 +149,7 @@ pub struct Curve {
 
 /// A point of a loaded curve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurvePoint {
     /// Core cycles between bursts.
     pub delay: u32,
@@ -154,6 +161,7 @@ pub struct CurvePoint {
 
 /// What a curve says. Bandwidths in B/s, latencies in ns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveShape {
     /// Median latency of the five lowest-bandwidth points.
     pub idle_ns: f64,
@@ -173,6 +181,7 @@ pub struct CurveShape {
 
 /// The burst fit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BurstFit {
     /// All-core clock, Hz.
     pub f: f64,
@@ -187,6 +196,7 @@ pub struct BurstFit {
 
 /// A matrix of figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matrix {
     /// The metric's name.
     pub name: String,
@@ -204,6 +214,7 @@ pub struct Matrix {
 
 /// Figures of one kind against the size of the working set, or against the number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
     /// The metric's name.
     pub name: String,
@@ -223,6 +234,7 @@ pub struct Sweep {
 
 /// What a sweep goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SweepOver {
     /// Bytes of the working set of each thread.
@@ -233,6 +245,7 @@ pub enum SweepOver {
 
 /// A point of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepPoint {
     /// Bytes, or threads.
     pub at: u64,
@@ -242,6 +255,7 @@ pub struct SweepPoint {
 
 /// A cache: as measured, as declared, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundCache {
     /// `L1`, `L2`, … where the size is one that is declared, or lies nearest to it; else `?`.
     pub level: String,
@@ -255,6 +269,7 @@ pub struct FoundCache {
 
 /// What limits the bandwidth of all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// Each thread adds what the first one has: the cores.
@@ -270,6 +285,7 @@ pub enum Bound {
 
 /// Something that the figures mean together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The rule.
     pub id: String,
@@ -283,6 +299,7 @@ pub struct Finding {
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Good to know.
@@ -295,6 +312,7 @@ pub enum Severity {
 
 /// A figure that could not be had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// The metric's name.
     pub name: String,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// A whole request. Fields that are `None` are the plan's to choose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
     /// Which figures.
     pub what: What,
@@ -59,6 +60,7 @@ pub struct Request {
 
 /// Which figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum What {
     /// The default run: one characterisation of all.
@@ -83,6 +85,7 @@ pub enum What {
 
 /// How memory is mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Pages {
     /// Base pages: MADV_NOHUGEPAGE, mTHP off.
@@ -99,6 +102,7 @@ pub enum Pages {
 
 /// Chase order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Shuffled inside windows of 4096 nodes, window by window.
@@ -111,6 +115,7 @@ pub enum Order {
 
 /// Instruction set of the stream kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Isa {
     /// 8-byte words, any machine.
@@ -127,6 +132,7 @@ pub enum Isa {
 
 /// What to do about hardware prefetchers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Prefetch {
     /// Off where that can be had, else measured around.
@@ -140,6 +146,7 @@ pub enum Prefetch {
 
 /// Which hardware threads of a core load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Smt {
     /// All of them.
@@ -151,6 +158,7 @@ pub enum Smt {
 
 /// Delays of the loaded curve, in core cycles between bursts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Delays {
     /// MLC's nineteen.
@@ -167,6 +175,7 @@ pub const MLC_DELAYS: [u32; 19] =
 
 /// How a core-to-core transfer is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum C2cMethod {
     /// A dependent pass over lines that the other core owns.
@@ -177,6 +186,7 @@ pub enum C2cMethod {
 
 /// What the ends of a core-to-core figure are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum C2cScope {
     /// Nodes, each by one of its CPUs.
@@ -188,6 +198,7 @@ pub enum C2cScope {
 
 /// Where the lines of a core-to-core chase are when the reader comes for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum C2cVia {
     /// Where the owner left them: in its own caches, up to its L2.

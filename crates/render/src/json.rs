@@ -36,4 +36,15 @@ mod tests {
         assert_eq!(raw["raw"].as_array().unwrap().len(), 1);
         assert!(pretty(&report).ends_with("}\n"));
     }
+
+    #[test]
+    fn what_is_written_is_what_the_schema_says() {
+        let schema = include_str!("../../../docs/schema/memgauge-result-1.schema.json");
+        let validator = jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap();
+        for text in [pretty(&sample::idle()), pretty(&sample::all()), with_raw(&sample::all(), &[PointRecord::default()])] {
+            let document = serde_json::from_str(&text).unwrap();
+            let faults = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path()));
+            assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new());
+        }
+    }
 }

@@ -13,7 +13,8 @@ struct Allowed {
 }
 
 const EDGES: &[Allowed] = &[
-    allowed("model", &[], Some(&["serde"])),
+    // The latter two for its feature `schema`, which only tests have.
+    allowed("model", &[], Some(&["serde", "schemars", "serde_json"])),
     allowed("kernels", &[], Some(&[])),
     allowed("stats", &[], Some(&["libm"])),
     allowed("sys", &[], Some(&["libc", "thiserror"])),
