@@ -15,6 +15,8 @@ use crate::say;
 
 /// Under emulation about one boot in some hundred hangs before its first process.
 const BOOTS: u32 = 3;
+/// Where `init.sh` looks for it.
+const MSR_DRIVER: &str = "lib/msr.ko";
 const BOOT_LIMIT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -35,6 +37,7 @@ impl Payload {
             let inside = library.trim_start_matches('/').to_owned();
             programs.push((inside, read(Path::new(&library))?));
         }
+        programs.push((MSR_DRIVER.to_owned(), read(&lab.msr_driver(install)?)?));
         Ok(Self { kernel: lab.kernel(install)?, busybox: read(&lab.busybox(install)?)?, programs })
     }
 

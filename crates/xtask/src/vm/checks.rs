@@ -25,6 +25,11 @@ pub const ALL: &[Check] = &[
         command: "memgauge matrix bandwidth --time 20ms --buffer 2MiB --format json --no-bundle",
         verify: |guest, document| matrix(guest, document, "matrix_bandwidth"),
     },
+    Check {
+        name: "registers that forget",
+        command: "memgauge idle --cpu 0 --time 20ms --buffer 2MiB --format json --no-bundle",
+        verify: forgetful,
+    },
     Check { name: "default run", command: "memgauge --format json --no-bundle", verify: everything },
 ];
 
@@ -111,6 +116,14 @@ fn everything(guest: &Guest, document: &Value) -> Vec<String> {
     faults
 }
 
+/// The emulator takes every write to a prefetcher register and forgets it: reading back must notice.
+fn forgetful(_: &Guest, document: &Value) -> Vec<String> {
+    let control = &document["prefetch"]["control"];
+    let noticed = control["reason"].as_str().is_some_and(|why| why.contains("does not keep what is written"));
+    let well = control["state"] == "left" && noticed;
+    if well { Vec::new() } else { vec![format!("prefetchers were controlled so: {control}")] }
+}
+
 fn metrics<'a>(document: &'a Value, name: &'a str) -> impl Iterator<Item = &'a Value> {
     document["metrics"].as_array().into_iter().flatten().filter(move |metric| metric["name"] == name)
 }
@@ -166,6 +179,15 @@ mod tests {
             *bad.pointer_mut(path).expect("the path") = wrong;
             assert_eq!(faults("topology", &bad), 1, "{path}");
         }
+    }
+
+    #[test]
+    fn a_register_that_forgets_must_have_been_noticed() {
+        let control = |state: &str, reason: &str| json!({"prefetch": {"control": {"state": state, "reason": reason}}});
+        let noticed = "CPU 0: MSR 0x1a4 does not keep what is written";
+        assert_eq!(faults("registers that forget", &control("left", noticed)), 0);
+        let bad = [control("off", noticed), control("left", "CPU 0: no msr device"), json!({})];
+        assert_eq!(bad.map(|document| faults("registers that forget", &document)), [1; 3]);
     }
 
     fn latency() -> Value {

@@ -39,6 +39,24 @@ impl Lab {
         })
     }
 
+    /// The driver of `/dev/cpu/N/msr`. It loads into its own kernel only, so both are fetched anew together.
+    pub fn msr_driver(&self, install: bool) -> Result<PathBuf> {
+        self.cached("msr.ko", |scratch| {
+            let package = newest_kernel(install)?;
+            say::stage(&format!("fetch {package} with its msr driver"));
+            let image = extract(&package, "./boot/vmlinuz-*", scratch, install)?;
+            let kernel = scratch.join("kernel");
+            fs::write(&kernel, unpacked(&fs::read(&image)?, scratch)?)?;
+            fs::rename(kernel, self.folder.join("kernel"))?;
+            fs::remove_file(image)?;
+            let driver = extract(&package, "./*/kernel/arch/x86/kernel/msr.ko*", scratch, install)?;
+            match driver.extension().is_some_and(|end| end == "xz") {
+                true => sh::output(Command::new("xz").arg("-dc").arg(&driver)),
+                false => Ok(fs::read(&driver)?),
+            }
+        })
+    }
+
     /// A busybox that needs no library.
     pub fn busybox(&self, install: bool) -> Result<PathBuf> {
         self.cached("busybox", |scratch| {

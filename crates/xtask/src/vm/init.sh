@@ -10,6 +10,7 @@ mount -t devtmpfs dev /dev
 mkdir -p /dev/shm
 mount -t tmpfs tmpfs /dev/shm
 mount -t tmpfs tmpfs /tmp
+insmod /lib/msr.ko
 # Bytes pass unchanged.
 stty -F /dev/ttyS1 raw -echo
 exec 3> /dev/ttyS1
