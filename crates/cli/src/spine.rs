@@ -1,6 +1,6 @@
 //! The one way through: request → machine → plan → record → report → bytes.
 
-use crate::args::{Call, Command};
+use crate::args::{self, About, Call, Command};
 use crate::outputs::{self, Outputs};
 use crate::progress::Line;
 use crate::trouble::{Trouble, signal_code};
@@ -24,14 +24,20 @@ const WAIT: Duration = Duration::from_secs(60);
 ///
 /// [`Trouble`] where there is no result.
 pub fn run(call: &Call) -> Result<u8, Trouble> {
-    if call.root.is_none() {
+    if call.root.is_none() && !matches!(call.command, Command::About(_)) {
         prefetch::recover();
     }
     match call.command {
+        Command::About(what) => about(what),
         Command::Topology => topology(call),
         Command::Measure(_) if call.dry_run => dry_run(call),
         Command::Measure(_) => measure(call),
     }
+}
+
+fn about(what: About) -> Result<u8, Trouble> {
+    say::result(&args::about::text(what)).map_err(|error| Trouble::Failed(format!("stdout: {error}")))?;
+    Ok(exit::DONE)
 }
 
 fn topology(call: &Call) -> Result<u8, Trouble> {

@@ -1,4 +1,4 @@
-//! The schema that is checked in is what the types give, and refuses what is no result.
+//! The schema that is checked in is what the types give, and refuses what is no result; what bash completes is what is taken.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod schema;
@@ -54,6 +54,28 @@ fn what_is_no_result_is_refused() {
     }
 }
 
+/// What bash offers behind these words, whose last one is being typed.
+fn offered(line: &str) -> Vec<String> {
+    let script = printed_text(&["completions", "bash"]);
+    let words = line.split(' ').collect::<Vec<_>>();
+    let ask = r#"source /dev/stdin; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _memgauge "$1" "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+                 printf '%s\n' "${COMPREPLY[@]}""#;
+    let output = Command::new("bash").args(["--norc", "-c", ask, "-"]).args(words).write_stdin(script).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_offers_each_command_its_own_flags() {
+    let script = printed_text(&["completions", "bash"]);
+    Command::new("bash").args(["--norc", "-n"]).write_stdin(script).assert().success().stderr("");
+    let has = |line: &str, word: &str| offered(line).iter().any(|offer| offer == word);
+    assert!(has("memgauge ", "topology") && has("memgauge ", "--buffer"));
+    assert!(has("memgauge topology --", "--root") && !has("memgauge topology --", "--buffer"));
+    assert!(has("memgauge c2c --", "--all-pairs") && !has("memgauge idle --", "--all-pairs"));
+    assert_eq!(offered("memgauge completions z"), ["zsh"]);
+}
+
 /// This machine, a plan for it, and figures that nobody measured.
 fn document() -> Value {
     let metric = |name: &str| json!({ "name": name, "unit": "ns", "labels": { "cpu": "0" }, "value": 1.5, "samples": 6, "windows": 60, "excluded": 0 });
@@ -78,8 +100,12 @@ fn document() -> Value {
 }
 
 fn printed(args: &[&str]) -> Value {
+    serde_json::from_str(&printed_text(args)).unwrap()
+}
+
+fn printed_text(args: &[&str]) -> String {
     let output = Command::cargo_bin("memgauge").unwrap().args(args).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap()
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// The document with this value there, or without what is there.

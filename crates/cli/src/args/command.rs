@@ -1,4 +1,4 @@
-//! The commands.
+//! The commands. To add one: its variant of [`Typed`], its row in [`NAMES`].
 
 use clap::{Subcommand, ValueEnum};
 use memgauge_model::What;
@@ -10,6 +10,17 @@ pub enum Command {
     Measure(What),
     /// Print the machine.
     Topology,
+    /// Print what is written about memgauge itself.
+    About(About),
+}
+
+/// What is written about memgauge, all of it from the definition of its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The manual page.
+    Man,
+    /// What a shell completes.
+    Completions(Shell),
 }
 
 /// Commands as they are typed.
@@ -35,6 +46,25 @@ pub enum Typed {
     Sweep,
     /// The machine as it says it is; measures nothing
     Topology,
+    /// This manual as a page for man(1)
+    Man,
+    /// What a shell needs to complete commands and flags
+    Completions {
+        /// bash, zsh or fish
+        #[arg(value_name = "bash|zsh|fish")]
+        shell: Shell,
+    },
+}
+
+/// A shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU bash.
+    Bash,
+    /// zsh.
+    Zsh,
+    /// fish.
+    Fish,
 }
 
 /// What a matrix is of.
@@ -45,6 +75,23 @@ pub enum MatrixOf {
     /// Bandwidth.
     Bandwidth,
 }
+
+/// Every command, by the words that it is typed as.
+const NAMES: [(&str, Command); 13] = [
+    ("idle", Command::Measure(What::Idle)),
+    ("peak", Command::Measure(What::Peak)),
+    ("max", Command::Measure(What::Max)),
+    ("matrix latency", Command::Measure(What::MatrixLatency)),
+    ("matrix bandwidth", Command::Measure(What::MatrixBandwidth)),
+    ("loaded", Command::Measure(What::Loaded)),
+    ("c2c", Command::Measure(What::C2c)),
+    ("sweep", Command::Measure(What::Sweep)),
+    ("topology", Command::Topology),
+    ("man", Command::About(About::Man)),
+    ("completions bash", Command::About(About::Completions(Shell::Bash))),
+    ("completions zsh", Command::About(About::Completions(Shell::Zsh))),
+    ("completions fish", Command::About(About::Completions(Shell::Fish))),
+];
 
 impl Command {
     /// The command that was typed; none is the default run.
@@ -60,38 +107,56 @@ impl Command {
             Some(Typed::C2c) => Self::Measure(What::C2c),
             Some(Typed::Sweep) => Self::Measure(What::Sweep),
             Some(Typed::Topology) => Self::Topology,
+            Some(Typed::Man) => Self::About(About::Man),
+            Some(Typed::Completions { shell }) => Self::About(About::Completions(*shell)),
         }
     }
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Measure(What::All) => "the default run",
-            Self::Measure(What::Idle) => "idle",
-            Self::Measure(What::Peak) => "peak",
-            Self::Measure(What::Max) => "max",
-            Self::Measure(What::MatrixLatency) => "matrix latency",
-            Self::Measure(What::MatrixBandwidth) => "matrix bandwidth",
-            Self::Measure(What::Loaded) => "loaded",
-            Self::Measure(What::C2c) => "c2c",
-            Self::Measure(What::Sweep) => "sweep",
-            Self::Topology => "topology",
-        }
+        NAMES.iter().find(|(_, command)| *command == self).map_or("the default run", |(name, _)| name)
+    }
+
+    /// Every command but the default run.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|(_, command)| *command)
+    }
+
+    /// The first word that a command is typed as, and the one behind it, where it takes one.
+    pub fn words(self) -> (&'static str, Option<&'static str>) {
+        self.name().split_once(' ').map_or((self.name(), None), |(first, second)| (first, Some(second)))
     }
 
     /// The command that a call seems to be about, for its help text: the first argument that names one.
     pub fn guess(argv: &[String]) -> Option<Self> {
-        argv.iter().find_map(|word| match word.as_str() {
-            "idle" => Some(Self::Measure(What::Idle)),
-            "peak" => Some(Self::Measure(What::Peak)),
-            "max" => Some(Self::Measure(What::Max)),
-            "matrix" if argv.iter().any(|word| word == "bandwidth") => Some(Self::Measure(What::MatrixBandwidth)),
-            "matrix" => Some(Self::Measure(What::MatrixLatency)),
-            "loaded" => Some(Self::Measure(What::Loaded)),
-            "c2c" => Some(Self::Measure(What::C2c)),
-            "sweep" => Some(Self::Measure(What::Sweep)),
-            "topology" => Some(Self::Topology),
-            _ => None,
-        })
+        let word = argv.iter().find(|word| Self::all().any(|command| command.words().0 == word.as_str()))?;
+        let named = || Self::all().filter(|command| command.words().0 == word);
+        let whole = named().find(|command| command.words().1.is_some_and(|second| argv.iter().any(|word| word == second)));
+        whole.or_else(|| named().next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn each_command_that_can_be_typed_has_its_rows() {
+        for typed in crate::args::Cli::command().get_subcommands() {
+            let second = typed.get_positionals().next().map(|arg| arg.get_possible_values()).unwrap_or_default();
+            let mut lines = vec![typed.get_name().to_owned()];
+            if !second.is_empty() {
+                lines = second.iter().map(|value| format!("{} {}", typed.get_name(), value.get_name())).collect();
+            }
+            let rows = NAMES.iter().map(|(name, _)| *name).filter(|name| name.split(' ').next() == Some(typed.get_name()));
+            assert_eq!(rows.collect::<Vec<_>>(), lines);
+            for line in lines {
+                let argv = line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+                let cli = crate::args::Cli::try_parse_from(["memgauge".to_owned()].iter().chain(&argv)).unwrap();
+                let command = Command::from_typed(cli.command.as_ref());
+                assert_eq!((command.name(), Command::guess(&argv)), (line.as_str(), Some(command)));
+            }
+        }
     }
 }

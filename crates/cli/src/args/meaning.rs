@@ -97,6 +97,7 @@ pub fn knows(command: Command, id: &str) -> bool {
     row.is_none_or(|row| match command {
         Command::Measure(what) => (row.measuring)(what),
         Command::Topology => row.topology,
+        Command::About(_) => false,
     })
 }
 

@@ -3,13 +3,14 @@
 //!
 //! To add a flag: a row in `flags.rs` (with a parser under `value/`), a row in `meaning.rs`, a line in [`request`].
 
+pub mod about;
 mod command;
 mod flags;
 mod meaning;
 mod usage;
 mod value;
 
-pub use command::Command;
+pub use command::{About, Command};
 pub use flags::Output;
 
 use clap::error::ErrorKind;
@@ -69,7 +70,7 @@ pub struct Call {
     pub argv: Vec<String>,
     /// What is to be done.
     pub command: Command,
-    /// What is to be measured; of no meaning to `topology`.
+    /// What is to be measured; of no meaning where nothing is.
     pub request: Request,
     /// `--root`.
     pub root: Option<PathBuf>,
@@ -174,7 +175,7 @@ fn given(matches: &ArgMatches, parser: &clap::Command) -> BTreeMap<String, Strin
 fn call(argv: Vec<String>, command: Command, cli: Cli, given: BTreeMap<String, String>) -> Call {
     let what = match command {
         Command::Measure(what) => what,
-        Command::Topology => What::All,
+        Command::Topology | Command::About(_) => What::All,
     };
     let format = cli.output.format.unwrap_or(match &cli.output.json {
         // The document has taken the place of the text.
@@ -292,10 +293,13 @@ mod tests {
             ("idel", "idel: no such command; did you mean idle?"),
             (
                 "nonsense",
-                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep or topology, or none for the default run",
+                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep, topology, man or completions, or none \
+                 for the default run",
             ),
             ("idle 5", "5: one word too many; leave it out; values stand after their flag"),
-            ("matrix", "matrix: of what?; write memgauge matrix latency or memgauge matrix bandwidth"),
+            ("matrix", "matrix: which one?; write memgauge matrix latency or memgauge matrix bandwidth"),
+            ("completions tcsh", "completions tcsh: no such choice; use bash, zsh, fish"),
+            ("man --cpu 0", "--cpu: has no meaning for man; leave it out; memgauge man --help lists what has"),
             ("matrix foo", "matrix foo: no such choice; use latency, bandwidth"),
             ("--quiet=1", "--quiet 1: takes no value; write the flag alone"),
             ("--cpu 0 --cpu 1", "--cpu: stands there twice; write it once"),

@@ -1,5 +1,6 @@
 //! What clap finds wrong, in our one line.
 
+use super::command::Command;
 use super::value::BadValue;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use memgauge_model::Refusal;
@@ -21,8 +22,8 @@ pub fn refusal(error: &Error) -> Refusal {
         ErrorKind::InvalidValue => {
             let valid = told(error, ContextKind::ValidValue);
             // A command's argument is named by its choices, which the remedy says anyway.
-            let flag = if flag.starts_with("--") { flag } else { "matrix" };
-            Refusal::new(flag, value.clone(), "no such choice", format!("use {valid}"))
+            let subject = if flag.starts_with("--") { flag } else { whose(flag).0 };
+            Refusal::new(subject, value.clone(), "no such choice", format!("use {valid}"))
         }
         ErrorKind::UnknownArgument => unknown(error, flag),
         ErrorKind::InvalidSubcommand => {
@@ -30,7 +31,7 @@ pub fn refusal(error: &Error) -> Refusal {
             let near = told(error, ContextKind::SuggestedSubcommand);
             let remedy = match near.split(", ").next().filter(|near| !near.is_empty()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => "use idle, peak, max, matrix, loaded, c2c, sweep or topology, or none for the default run".to_owned(),
+                None => format!("use {}, or none for the default run", commands()),
             };
             Refusal::new("", name, "no such command", remedy)
         }
@@ -44,11 +45,27 @@ pub fn refusal(error: &Error) -> Refusal {
             }
         }
         ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => {
-            Refusal::new("matrix", "", "of what?", "write memgauge matrix latency or memgauge matrix bandwidth")
+            let (command, choices) = whose(flag);
+            Refusal::new(command, "", "which one?", format!("write {}", choices.join(" or ")))
         }
         ErrorKind::InvalidUtf8 => refuse("an argument is no UTF-8 text", "write flags and values in UTF-8"),
         _ => refuse("can't be read", "see memgauge --help"),
     }
+}
+
+/// The command that takes one of these choices (`<latency|bandwidth>`), and what can be written.
+fn whose(choices: &str) -> (&'static str, Vec<String>) {
+    let takes = |command: &Command| command.words().1.is_some_and(|second| choices.contains(second));
+    let written = Command::all().filter(takes).map(|command| format!("memgauge {}", command.name()));
+    (Command::all().find(takes).map_or("", |command| command.words().0), written.collect())
+}
+
+/// The first words of all commands: `a, b or c`.
+fn commands() -> String {
+    let mut words = Command::all().map(|command| command.words().0).collect::<Vec<_>>();
+    words.dedup();
+    let last = words.pop().unwrap_or_default();
+    format!("{} or {last}", words.join(", "))
 }
 
 fn unknown(error: &Error, typed: &str) -> Refusal {
