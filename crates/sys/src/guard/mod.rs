@@ -1,6 +1,6 @@
 //! Registers that are changed for a while, and put back whatever happens.
 //!
-//! Before the first change a [journal](self::journal) of old and new values is on disk. The guard puts the old values back
+//! Before the first change a journal of old and new values is on disk. The guard puts the old values back
 //! when it is dropped: at the end, on an error, on a panic, when a signal stopped the run. After a SIGKILL nothing of ours
 //! runs any more; then the next start reads the journal and puts back what is still as we left it: [`recover`].
 
