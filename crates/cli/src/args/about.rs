@@ -58,8 +58,12 @@ fn man() -> String {
     let mut bytes = Vec::new();
     // Nothing goes wrong in memory.
     let _ = page(&parser, &mut bytes);
-    // roff reads bytes, and not every reader of it asks which encoding.
-    let plain = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", u32::from(c)) };
+    // roff reads bytes, not every reader of it asks which encoding, and terminals without the character would leave a gap.
+    let plain = |c: char| match c {
+        '…' => "...".to_owned(),
+        c if c.is_ascii() => c.to_string(),
+        c => format!("\\[u{:04X}]", u32::from(c)),
+    };
     String::from_utf8_lossy(&bytes).chars().map(plain).collect()
 }
 
