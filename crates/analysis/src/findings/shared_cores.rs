@@ -13,10 +13,11 @@ fn hidden_siblings(record: &Record, report: &Report) -> Option<Finding> {
     let worst = shared.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
     let (a, b) = worst.pair;
     let text = format!(
-        "CPUs {a} and {b} do {} of the work of two cores together: they share a core, which the topology hides ({} of {} pairs tried); count {} cores when you place threads",
+        "CPUs {a} and {b} do {} of the work of two cores together: they share a core, which the topology hides ({} of {} pairs tried); place threads by cores, of which there {} {}",
         percent(worst.ratio),
         shared.len(),
         record.machine.sharing_probes.len(),
+        if record.machine.cores.len() == 1 { "is" } else { "are" },
         record.machine.cores.len()
     );
     let evidence: Vec<MetricId> = named(report, "peak_bandwidth").map(|(id, _)| id).collect();

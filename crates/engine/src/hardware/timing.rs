@@ -62,7 +62,9 @@ impl Cut {
             slice: ticks(window_ns / 4),
             windows: u32::try_from(windows).unwrap_or(u32::MAX),
             warmup: (ticks(rule.warmup_min_ns), ticks(rule.warmup_max_ns.max(window_ns))),
-            chunk: (ticks(window_ns / 50), ticks(window_ns / 20)),
+            // About 50 µs: what counts as standing still is a chunk 50 µs above the median, and a chunk of 200 µs is that by the
+            // memory's own unsteadiness (of two writing threads two thirds of the windows were left out for it).
+            chunk: (ticks(window_ns / 200), ticks(window_ns / 20)),
             hard: ticks(total_ns.saturating_mul(4).saturating_add(2_000_000_000)),
         }
     }

@@ -69,7 +69,7 @@ fn without_loads(draft: &mut Draft) -> Result<(), Refusal> {
     } else {
         format!("no CPU outside the core of the observer, CPU {observer}, is allowed")
     };
-    let remedy = if named { "name CPUs in --load-cpus" } else { "allow another core (taskset, cpuset, --cpus)" };
+    let remedy = if named { "name CPUs in --load-cpus" } else { "allow another core (taskset, cpuset)" };
     if draft.request.what == What::All {
         draft.missing("loaded_latency", &[], &detail, remedy);
         draft.missing("loaded_bandwidth", &[], &detail, remedy);

@@ -157,7 +157,7 @@ fn roles() {
         What::Loaded,
         &[],
         "a loaded curve needs a load, and no CPU outside the core of the observer, CPU 0, is allowed; allow another core \
-         (taskset, cpuset, --cpus)",
+         (taskset, cpuset)",
     );
     check(
         &one_cpu(),
