@@ -64,7 +64,7 @@ pub(crate) fn chaser<'a>(plan: &'a Plan, point: &Point) -> Option<Chaser<'a>> {
         let arena = plan.arenas.get(arena)?;
         let Holds::Chase { bytes, rings } = &arena.holds else { return None };
         let ring = rings.get(ring)?;
-        let bytes = point.measure.span().map_or(*bytes, |span| span.bytes);
+        let bytes = point.measure.span().map_or(ring.spans(*bytes), |span| span.bytes);
         Some(Chaser { cpu: thread.cpu, arena, bytes, order: ring.order, stride: ring.stride })
     })
 }

@@ -130,3 +130,14 @@ fn a_finding_where_prefetching_matters_and_none_where_it_does_not() {
     let finding = report.findings.iter().find(|finding| finding.id == "prefetched_latency").expect("9 ns are no memory's");
     assert!(finding.text.starts_with("idle_latency of 9.") && finding.evidence.len() == 3, "{finding:?}");
 }
+
+#[test]
+fn a_ring_over_a_part_of_its_buffer_says_so() {
+    let (mut lab, points) = probed(ON);
+    let Job::Chase { arena, ring } = lab.record.plan.points[points[0]].threads[0].job else { panic!("a chase") };
+    let Holds::Chase { rings, .. } = &mut lab.record.plan.arenas[arena].holds else { panic!("rings") };
+    rings[ring].bytes = Some(128 * MIB);
+    let report = lab.report();
+    let bytes = |kind: &str| metric(&report, "prefetch_ratio", &[("kind", kind)]).labels["bytes"].clone();
+    assert_eq!((bytes("streaming"), bytes("spatial")), ((128 * MIB).to_string(), (512 * MIB).to_string()));
+}
