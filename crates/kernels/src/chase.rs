@@ -141,32 +141,16 @@ impl<'a> Rings<'a> {
     ///
     /// Any [`RingError`] but [`RingError::Unaligned`]; nothing has changed then.
     pub fn build(&mut self, order: Order, stride: usize, word: usize, rng: &mut Rng) -> Result<RingId, RingError> {
-        self.build_unless(&AtomicBool::new(false), order, stride, word, rng)
+        self.build_over(&AtomicBool::new(false), order, stride, word, self.len, rng)
     }
 
-    /// As [`build`](Self::build), which takes seconds for many GiB; ends with [`RingError::Stopped`] soon after `stop` is set.
-    /// The new ring doesn't exist then (one that was to be built anew has links to its own nodes, but no longer one cycle).
+    /// As [`build`](Self::build), through the nodes in the first `bytes` of the buffer alone (all of it, if it holds less). That
+    /// takes seconds for many GiB; it ends with [`RingError::Stopped`] soon after `stop` is set. The new ring doesn't exist then
+    /// (one that was to be built anew has links to its own nodes, but no longer one cycle).
     ///
     /// # Errors
     ///
     /// As [`build`](Self::build), or [`RingError::Stopped`].
-    pub fn build_unless(
-        &mut self,
-        stop: &AtomicBool,
-        order: Order,
-        stride: usize,
-        word: usize,
-        rng: &mut Rng,
-    ) -> Result<RingId, RingError> {
-        self.build_over(stop, order, stride, word, self.len, rng)
-    }
-
-    /// As [`build_unless`](Self::build_unless), through the nodes in the first `bytes` of the buffer alone (all of it, if it holds
-    /// less).
-    ///
-    /// # Errors
-    ///
-    /// As [`build_unless`](Self::build_unless).
     pub fn build_over(
         &mut self,
         stop: &AtomicBool,
@@ -205,7 +189,7 @@ impl<'a> Rings<'a> {
     ///
     /// # Errors
     ///
-    /// As [`build_unless`](Self::build_unless).
+    /// As [`build_over`](Self::build_over).
     ///
     /// # Panics
     ///

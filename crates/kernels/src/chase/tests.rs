@@ -228,7 +228,7 @@ fn linking_ends_when_told_to_and_leaves_the_other_rings_whole() {
     let first = rings.build(Order::FullRandom, 64, 0, &mut rng).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(true);
     for order in [Order::FullRandom, Order::Sequential, Order::WindowRandom { window_bytes: 4096 }] {
-        assert_eq!(rings.build_unless(&stop, order, 64, 1, &mut rng), Err(RingError::Stopped));
+        assert_eq!(rings.build_over(&stop, order, 64, 1, usize::MAX, &mut rng), Err(RingError::Stopped));
     }
     assert_eq!(rings.chase(first, rings.start(first), rings.nodes(first)), rings.start(first));
 }

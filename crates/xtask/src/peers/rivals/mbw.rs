@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, name, packaged, pinned};
+use super::{Duel, Found, Rival, Want, figure, packaged, pinned};
 use crate::peers::child;
 
 const MIB: u64 = 1 << 20;
@@ -37,19 +37,11 @@ impl Rival for Mbw {
         if want.threads() > 1 || mixes != [want.mix] || want.stream_bytes() < MIB {
             return None;
         }
-        let cpus = want.cpus.to_vec();
-        Some(Ok(Duel {
-            name: name(want, "mbw memcpy"),
-            mixes,
-            cpus: cpus.clone(),
-            bytes: mebibytes * MIB,
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let mut command = pinned(&self.binary, &cpus);
-                command.args(["-q", "-t0", "-n", "3", &mebibytes.to_string()]);
-                figure(&mut command, copied)
-            }),
-        }))
+        Some(Ok(want.duel("mbw memcpy", mixes, mebibytes * MIB, move |cpus| {
+            let mut command = pinned(&self.binary, cpus);
+            command.args(["-q", "-t0", "-n", "3", &mebibytes.to_string()]);
+            figure(&mut command, copied)
+        })))
     }
 }
 

@@ -29,7 +29,20 @@ pub struct Want<'a> {
     pub machine: &'a Machine,
 }
 
-impl Want<'_> {
+impl<'a> Want<'a> {
+    /// A duel on just these CPUs. `theirs` is one run of the peer on them, in application bytes a second.
+    fn duel(
+        &self,
+        peer: &str,
+        mixes: &'static [&'static str],
+        bytes: u64,
+        theirs: impl Fn(&[u64]) -> Result<f64> + 'a,
+    ) -> Duel<'a> {
+        let cpus = self.cpus;
+        let (name, pages) = (name(self, peer), self.machine.default_pages());
+        Duel { name, mixes, cpus: cpus.to_vec(), bytes, pages, theirs: Box::new(move || theirs(cpus)) }
+    }
+
     pub fn threads(&self) -> u64 {
         self.cpus.len() as u64
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, name, named, number_after, pinned};
+use super::{Duel, Found, Rival, Want, figure, named, number_after, pinned};
 
 pub struct Pmbw {
     binary: PathBuf,
@@ -30,20 +30,12 @@ impl Rival for Pmbw {
         }
         // Of all threads together.
         let area = 1_u64 << (want.stream_bytes() * want.threads()).ilog2();
-        let cpus = want.cpus.to_vec();
-        Some(Ok(Duel {
-            name: name(want, "pmbw"),
-            mixes,
-            cpus: cpus.clone(),
-            bytes: area / want.threads(),
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let (threads, size) = (cpus.len().to_string(), area.to_string());
-                let mut command = pinned(&self.binary, &cpus);
-                command.args(["-f", function, "-p", &threads, "-P", &threads, "-s", &size, "-S", &size]);
-                command.args(["-M", &(area * 4).to_string(), "-o", "/dev/null"]);
-                figure(&mut command, |said| number_after(said, "bandwidth="))
-            }),
-        }))
+        Some(Ok(want.duel("pmbw", mixes, area / want.threads(), move |cpus| {
+            let (threads, size) = (cpus.len().to_string(), area.to_string());
+            let mut command = pinned(&self.binary, cpus);
+            command.args(["-f", function, "-p", &threads, "-P", &threads, "-s", &size, "-S", &size]);
+            command.args(["-M", &(area * 4).to_string(), "-o", "/dev/null"]);
+            figure(&mut command, |said| number_after(said, "bandwidth="))
+        })))
     }
 }

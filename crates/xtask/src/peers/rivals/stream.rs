@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::{Duel, Found, Rival, Want, figure, name, named, pinned};
+use super::{Duel, Found, Rival, Want, figure, named, pinned};
 use crate::peers::child;
 
 pub struct Stream {
@@ -40,21 +40,13 @@ impl Rival for Stream {
         if bytes < want.stream_bytes() / 4 {
             return None;
         }
-        let cpus = want.cpus.to_vec();
         #[expect(clippy::cast_precision_loss, reason = "a count of elements")]
         let moved = self.array as f64 * bytes_an_element;
-        Some(Ok(Duel {
-            name: name(want, "STREAM"),
-            mixes,
-            cpus: cpus.clone(),
-            bytes,
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let mut command = pinned(&self.binary, &cpus);
-                command.env("OMP_NUM_THREADS", cpus.len().to_string()).env("OMP_PROC_BIND", "true");
-                figure(&mut command, |said| Some(moved / average(said, line)?)).context("STREAM")
-            }),
-        }))
+        Some(Ok(want.duel("STREAM", mixes, bytes, move |cpus| {
+            let mut command = pinned(&self.binary, cpus);
+            command.env("OMP_NUM_THREADS", cpus.len().to_string()).env("OMP_PROC_BIND", "true");
+            figure(&mut command, |said| Some(moved / average(said, line)?)).context("STREAM")
+        })))
     }
 }
 

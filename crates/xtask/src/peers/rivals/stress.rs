@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, first_line, name, number_after, packaged, pinned};
+use super::{Duel, Found, Rival, Want, figure, first_line, number_after, packaged, pinned};
 
 pub struct Stress {
     binary: PathBuf,
@@ -31,20 +31,12 @@ impl Rival for Stress {
         }
         // An array is four times the cache that it is told.
         let cache = want.stream_bytes() / 4 / 4096 * 4096;
-        let cpus = want.cpus.to_vec();
-        Some(Ok(Duel {
-            name: name(want, "stress-ng, four kernels"),
-            mixes: &["copy-nt", "scale-nt", "add-nt", "triad-nt"],
-            cpus: cpus.clone(),
-            bytes: cache * 4,
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let mut command = pinned(&self.binary, &cpus);
-                command.args(["--stream", &cpus.len().to_string(), "--stream-l3-size", &cache.to_string(), "-t", "5"]);
-                command.args(["--stream-madvise", "normal", "--stdout"]);
-                figure(&mut command, |said| all_instances(said, cpus.len()))
-            }),
-        }))
+        Some(Ok(want.duel("stress-ng, four kernels", &["copy-nt", "scale-nt", "add-nt", "triad-nt"], cache * 4, move |cpus| {
+            let mut command = pinned(&self.binary, cpus);
+            command.args(["--stream", &cpus.len().to_string(), "--stream-l3-size", &cache.to_string(), "-t", "5"]);
+            command.args(["--stream-madvise", "normal", "--stdout"]);
+            figure(&mut command, |said| all_instances(said, cpus.len()))
+        })))
     }
 }
 

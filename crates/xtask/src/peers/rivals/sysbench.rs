@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, first_line, name, number_after, packaged, pinned};
+use super::{Duel, Found, Rival, Want, figure, first_line, number_after, packaged, pinned};
 
 pub struct Sysbench {
     binary: PathBuf,
@@ -34,21 +34,13 @@ impl Rival for Sysbench {
         if bytes < 1 << 24 {
             return None;
         }
-        let cpus = want.cpus.to_vec();
         let operation = want.mix;
-        Some(Ok(Duel {
-            name: name(want, "sysbench"),
-            mixes,
-            cpus: cpus.clone(),
-            bytes,
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let mut command = pinned(&self.binary, &cpus);
-                command.args(["memory", "--memory-scope=local", "--memory-total-size=1T", "--time=1"]);
-                command.arg(format!("--threads={}", cpus.len())).arg(format!("--memory-block-size={bytes}"));
-                command.arg(format!("--memory-oper={operation}")).arg("run");
-                figure(&mut command, |said| number_after(said, "MiB transferred (").map(|rate| rate * 1_048_576.0))
-            }),
-        }))
+        Some(Ok(want.duel("sysbench", mixes, bytes, move |cpus| {
+            let mut command = pinned(&self.binary, cpus);
+            command.args(["memory", "--memory-scope=local", "--memory-total-size=1T", "--time=1"]);
+            command.arg(format!("--threads={}", cpus.len())).arg(format!("--memory-block-size={bytes}"));
+            command.arg(format!("--memory-oper={operation}")).arg("run");
+            figure(&mut command, |said| number_after(said, "MiB transferred (").map(|rate| rate * 1_048_576.0))
+        })))
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, name, named};
+use super::{Duel, Found, Rival, Want, figure, named};
 use crate::sh;
 
 /// Its only size.
@@ -36,22 +36,14 @@ impl Rival for TinyMemBench {
         if want.threads() > 1 || want.machine.architecture != "x86_64" || want.stream_bytes() < BYTES {
             return None;
         }
-        let cpus = want.cpus.to_vec();
-        Some(Ok(Duel {
-            name: name(want, "tinymembench"),
-            mixes,
-            cpus: cpus.clone(),
-            bytes: BYTES,
-            pages: want.machine.default_pages(),
-            theirs: Box::new(move || {
-                let cpu = cpus.first().copied().unwrap_or_default().to_string();
-                let mut command = Command::new("sh");
-                // sed quits at the line, and the next one that it writes ends the program.
-                command.args(["-c", "taskset -c \"$1\" stdbuf -oL \"$0\" | sed \"/^ $2  *:/q\""]);
-                command.arg(&self.binary).arg(&cpu).arg(line);
-                figure(&mut command, |said| copied(said, line))
-            }),
-        }))
+        Some(Ok(want.duel("tinymembench", mixes, BYTES, move |cpus| {
+            let cpu = cpus.first().copied().unwrap_or_default().to_string();
+            let mut command = Command::new("sh");
+            // sed quits at the line, and the next one that it writes ends the program.
+            command.args(["-c", "taskset -c \"$1\" stdbuf -oL \"$0\" | sed \"/^ $2  *:/q\""]);
+            command.arg(&self.binary).arg(&cpu).arg(line);
+            figure(&mut command, |said| copied(said, line))
+        })))
     }
 }
 
