@@ -34,14 +34,10 @@ impl Rival for Pmbw {
             let (threads, size) = (cpus.len().to_string(), area.to_string());
             let mut command = pinned(&self.binary, cpus);
             command.args(["-f", function, "-p", &threads, "-P", &threads, "-s", &size, "-S", &size]);
-            // It unlinks this file before it writes it, and again with the next run: never a device, never somebody's file.
-            let results = std::env::temp_dir().join(format!("memgauge-peers-pmbw-{}.txt", std::process::id()));
-            command.args(["-M", &(area * 4).to_string(), "-o"]).arg(&results);
-            let figure = figure(&mut command, |said| number_after(said, "bandwidth="));
-            match std::fs::remove_file(&results) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-                _ => figure,
-            }
+            // It unlinks the file that it is given and writes it anew: never a device, never somebody's file.
+            let folder = tempfile::tempdir()?;
+            command.args(["-M", &(area * 4).to_string(), "-o"]).arg(folder.path().join("results"));
+            figure(&mut command, |said| number_after(said, "bandwidth="))
         })))
     }
 }
