@@ -1,12 +1,10 @@
 //! mbw: libc's memcpy, whose stores are non-temporal from a size on that libc chooses by the machine.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Duel, Found, Rival, Want, figure, packaged, pinned};
-use crate::peers::child;
+use super::{Duel, Found, Rival, Want, figure, libc, packaged, pinned};
 
 const MIB: u64 = 1 << 20;
 
@@ -17,7 +15,7 @@ pub struct Mbw {
 }
 
 pub fn find() -> Found {
-    Ok(Box::new(Mbw { binary: packaged("mbw")?, threshold: threshold() }))
+    Ok(Box::new(Mbw { binary: packaged("mbw")?, threshold: libc::non_temporal_from() }))
 }
 
 impl Rival for Mbw {
@@ -52,28 +50,14 @@ fn copied(said: &str) -> Option<f64> {
     super::number_after(row, "Copy:").map(|rate| 2.0 * rate * MIB as f64)
 }
 
-/// From glibc's loader, which prints its tunables.
-fn threshold() -> Option<u64> {
-    let loader =
-        ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].into_iter().find(|path| PathBuf::from(path).exists())?;
-    parse(&child::run(Command::new(loader).arg("--list-tunables")).ok()?)
-}
-
-fn parse(said: &str) -> Option<u64> {
-    let value = said.split_once("x86_non_temporal_threshold: 0x")?.1.split_whitespace().next()?;
-    u64::from_str_radix(value, 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_counts_twice_and_libc_tells_its_threshold() {
+    fn a_copy_counts_twice() {
         let said = "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.00000\tCopy: 1.000 MiB/s\nAVG\tMethod: MEMCPY\tElapsed: 0.1\tMiB: 64.0\tCopy: 1000.500 MiB/s\n";
         assert_eq!(copied(said), Some(2001.0 * 1_048_576.0));
         assert_eq!(copied("AVG\tMethod: DUMB\tCopy: 1 MiB/s"), None);
-        assert_eq!(parse("glibc.cpu.x86_non_temporal_threshold: 0x7200000 (min: 0x4040, max: 0xff)"), Some(0x720_0000));
-        assert_eq!(parse("glibc.cpu.x86_hwcaps:"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Programs that move bytes, each with what of ours it is held against.
 
+mod libc;
 mod likwid;
 mod mbw;
 mod pmbw;
