@@ -134,6 +134,13 @@ fn events(record: &Record, draft: &mut Draft) {
     if moved > 0 {
         draft.note(format!("the host moved the CPUs {}; those blocks were repeated", times(moved)));
     }
+    let disturbed = events().filter(|what| matches!(what, EventKind::Disturbed { .. })).count();
+    if disturbed > 0 {
+        let (blocks, limit) = (units::count(disturbed as u64, "block"), record.plan.windows.limits.excluded_share * 100.0);
+        draft.note(format!(
+            "{blocks} measured again: more than {limit} % of the windows were disturbed; of each, the least disturbed one counts"
+        ));
+    }
     for probe in record.machine.sharing_probes.iter().filter(|probe| probe.shared) {
         let (a, b) = probe.pair;
         draft.note(format!("CPUs {a} and {b} share a core, which the topology hides: treated as one"));

@@ -33,6 +33,16 @@ pub fn bandwidth_of(block: &Block, limits: &DisturbanceLimits) -> Option<f64> {
     stats::median(&quiet).or_else(|| stats::median(&all().map(memgauge_model::Window::bytes_per_s).collect::<Vec<_>>()))
 }
 
+/// Disturbed windows of these blocks over all of them; 0 where there are none.
+pub fn disturbed_share<'a>(blocks: impl IntoIterator<Item = &'a Block>, limits: &DisturbanceLimits) -> f64 {
+    let (mut disturbed, mut all) = (0_u32, 0_u32);
+    for window in blocks.into_iter().flat_map(|block| &block.windows) {
+        all += 1;
+        disturbed += u32::from(!window.undisturbed(limits));
+    }
+    if all == 0 { 0.0 } else { f64::from(disturbed) / f64::from(all) }
+}
+
 /// Is this point done at a look after `rounds` rounds?
 pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -> bool {
     let RoundRule { looks, precision, .. } = &plan.rounds;

@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
 use crate::curve::{delay_of, pilot};
-use crate::rounds::{bandwidth_of, is_done, share};
+use crate::rounds::{self, bandwidth_of, is_done, share};
 use crate::spent::Spent;
 use memgauge_model::{
     ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Job, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
@@ -10,8 +10,12 @@ use memgauge_model::{
 };
 use memgauge_stats::{self as stats, Rng};
 
-/// A block whose placement class changes is measured again, at most so often.
+/// A block whose placement class changes, or of which too much was disturbed, is measured again, at most so often.
 const REPEATS: u32 = 2;
+/// The part of the limit of disturbed windows at which a figure's blocks are measured again: chance takes it further.
+const NEAR_LIMIT: f64 = 0.75;
+/// Disturbed blocks are measured again for at most one in so many of the windows' time: a busy host must not double a run.
+const AGAIN_ONE_IN: u64 = 4;
 
 /// Runs a plan. Never fails as a whole: what went wrong stands in [`Run::end`] and [`Run::events`], and what was measured
 /// before stays.
@@ -42,6 +46,8 @@ struct State<'a> {
     blocks_foreseen: usize,
     /// Time of windows asked for in blocks so far, ns: what a share shortens.
     in_windows_ns: u64,
+    /// That part of it which went to blocks measured again because they were disturbed, ns.
+    again_ns: u64,
 }
 
 impl<'a> Schedule<'a> {
@@ -67,6 +73,7 @@ impl<'a> Schedule<'a> {
             blocks_done: 0,
             blocks_foreseen: 0,
             in_windows_ns: 0,
+            again_ns: 0,
         };
         Self { plan, backend, state }
     }
@@ -210,7 +217,7 @@ impl<'a> Schedule<'a> {
 }
 
 impl State<'_> {
-    /// Measures one point; a flip of the placement class marks the block and repeats it.
+    /// Measures one point; a flip of the placement class, or too many disturbed windows, repeats the block.
     fn point(
         &mut self,
         bench: &mut dyn Bench,
@@ -225,6 +232,7 @@ impl State<'_> {
         let planned = &plan.points[point];
         #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "ns of a block")]
         let time_ns = (planned.time_ns as f64 * share) as u64;
+        let first = self.run.points[point].rounds.len();
         for attempt in 0..=REPEATS {
             self.announce(bench.now_ns(), &describe(plan, point));
             let started = bench.now_ns();
@@ -236,7 +244,7 @@ impl State<'_> {
                 Ok(block) => block,
                 Err(Failure::Point { reason, detail }) => {
                     self.event(bench.now_ns(), EventKind::PointFailed { point, reason, detail });
-                    return Ok(());
+                    break;
                 }
                 Err(other) => return Err(other),
             };
@@ -251,14 +259,47 @@ impl State<'_> {
             *position += 1;
             self.note(bench.now_ns(), point, &block);
             self.run.points[point].rounds.push(block);
-            let Some((before_ns, after_ns)) = flipped else { break };
-            self.event(bench.now_ns(), EventKind::ClassChanged { point, before_ns, after_ns });
-            if attempt == REPEATS {
+            if let Some((before_ns, after_ns)) = flipped {
+                self.event(bench.now_ns(), EventKind::ClassChanged { point, before_ns, after_ns });
+            } else if attempt < REPEATS && self.disturbed(point) && self.may_repeat(time_ns) {
+                self.event(bench.now_ns(), EventKind::Disturbed { point });
+            } else {
                 break;
             }
         }
+        self.choose(point, first);
         self.blocks_done += 1;
         Ok(())
+    }
+
+    /// Has the last block more disturbed windows than a figure may have, and is the figure, with it, near that limit?
+    fn disturbed(&self, point: PointId) -> bool {
+        let limits = &self.plan.windows.limits;
+        let blocks = &self.run.points[point].rounds;
+        let last = blocks.last().is_some_and(|block| rounds::disturbed_share([block], limits) > limits.excluded_share);
+        let counted = blocks.iter().filter(|block| !block.superseded);
+        last && rounds::disturbed_share(counted, limits) > NEAR_LIMIT * limits.excluded_share
+    }
+
+    /// Takes the time for one more block from what there is for disturbed ones, if there is enough.
+    fn may_repeat(&mut self, time_ns: u64) -> bool {
+        let may = (self.again_ns + time_ns).saturating_mul(AGAIN_ONE_IN) <= self.in_windows_ns;
+        if may {
+            self.again_ns += time_ns;
+        }
+        may
+    }
+
+    /// Of the blocks that a point has in this round, from `first` on, the least disturbed one of a steady class counts.
+    fn choose(&mut self, point: PointId, first: usize) {
+        let limits = &self.plan.windows.limits;
+        let blocks = &mut self.run.points[point].rounds[first..];
+        let share = |block: &Block| rounds::disturbed_share([block], limits);
+        let steady = blocks.iter().enumerate().filter(|(_, block)| !block.superseded);
+        let best = steady.min_by(|(_, a), (_, b)| share(a).total_cmp(&share(b))).map(|(at, _)| at);
+        for (at, block) in blocks.iter_mut().enumerate() {
+            block.superseded = best != Some(at);
+        }
     }
 
     fn find_delays(&mut self, bench: &mut dyn Bench, point: PointId) -> Result<(), Failure> {

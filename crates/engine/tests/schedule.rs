@@ -182,6 +182,46 @@ fn a_flip_of_the_class_marks_the_block_and_repeats_it() {
     assert!(done.events.iter().any(|event| matches!(event.what, EventKind::ClassChanged { point: 0, .. })));
 }
 
+/// 60 ms of windows, of which `disturbed` of three waited for their CPU.
+fn waiting(disturbed: usize) -> Block {
+    let mut block = windows(100.0, 0.0);
+    block.windows[..disturbed].iter_mut().for_each(|window| window.signs.wait_ns = 1_000_000);
+    block
+}
+
+#[test]
+fn a_disturbed_block_is_measured_again_and_the_least_disturbed_one_counts() {
+    let mut plan = three();
+    plan.rounds.looks = vec![6];
+    // In the fourth round point 1 meets a busy host: two of three windows, then all, then one.
+    let mut seen = Vec::new();
+    let mut backend = play(|task, _| {
+        seen.push(task.point);
+        let turn = seen.iter().filter(|point| **point == task.point).count();
+        Ok(waiting(if task.point == 1 { [0, 0, 0, 2, 3, 1].get(turn - 1).copied().unwrap_or(0) } else { 0 }))
+    });
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let fourth: Vec<bool> = done.points[1].rounds.iter().filter(|b| b.round == 3).map(|b| b.superseded).collect();
+    assert_eq!(fourth, [true, true, false]);
+    assert_eq!(done.points.iter().map(|record| record.rounds.len()).collect::<Vec<_>>(), [6, 8, 6]);
+    assert_eq!(done.events.iter().filter(|event| event.what == EventKind::Disturbed { point: 1 }).count(), 2);
+}
+
+#[test]
+fn a_host_that_never_rests_does_not_double_the_run() {
+    let mut plan = three();
+    plan.rounds.looks = vec![19];
+    let mut backend = play(|_, _| Ok(waiting(3)));
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let blocks: usize = done.points.iter().map(|record| record.rounds.len()).sum();
+    // Every fourth block of all is one more.
+    assert!((70..=76).contains(&blocks), "{blocks} for {} rounds of three", 19);
+    for record in &done.points {
+        let counted = record.rounds.iter().filter(|block| !block.superseded).count();
+        assert_eq!(counted, 19, "each round keeps one block");
+    }
+}
+
 #[test]
 fn a_signal_keeps_what_was_measured() {
     let mut plan = three();

@@ -132,7 +132,7 @@ pub struct Block {
     pub start_ns: u64,
     /// Delay between bursts that was in force, core cycles.
     pub delay: Option<u32>,
-    /// Was this one repeated because the placement class changed in it? Then it doesn't count.
+    /// Was this one repeated because the placement class changed in it or too much of it was disturbed? Then it doesn't count.
     pub superseded: bool,
     /// Ping-pong of the class pair before, ns half a round trip.
     pub class_before_ns: Option<f64>,
@@ -378,6 +378,11 @@ pub enum EventKind {
         before_ns: f64,
         /// After, ns.
         after_ns: f64,
+    },
+    /// Too many of a block's windows were disturbed, so it was measured again.
+    Disturbed {
+        /// The point.
+        point: PointId,
     },
     /// Other pages than asked for were got.
     PagesDiffer {
