@@ -8,9 +8,21 @@ pub fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/memgauge-result-1.schema.json")
 }
 
-/// What is wrong with a document, a line each; nothing if it is valid. Keys that the schema doesn't name are wrong too.
+/// What is wrong with a document, a line each; nothing if it is valid. Keys that the schema doesn't name are wrong too, and
+/// figures that `docs/figures.md` doesn't.
 pub fn faults(document: &Value) -> Vec<String> {
-    faults_of("", document)
+    let mut faults = faults_of("", document);
+    faults.extend(unexplained(document).into_iter().map(|name| format!("docs/figures.md has no `{name}`")));
+    faults
+}
+
+/// Names of figures that have no row on the page which explains each.
+fn unexplained(document: &Value) -> Vec<String> {
+    let page = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/figures.md")).unwrap();
+    let named = |name: &str| page.contains(&format!("`{name}`"));
+    let names = document["metrics"].as_array().into_iter().flatten().filter_map(|metric| metric["name"].as_str());
+    // The estimated DRAM bytes of any bandwidth have one row.
+    names.filter(|name| !named(name.strip_suffix("_dram").unwrap_or(name))).map(str::to_owned).collect()
 }
 
 /// The same of a part that comes alone: `Machine`, `Plan`.
