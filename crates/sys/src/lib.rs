@@ -24,6 +24,7 @@ pub mod limits;
 pub mod lock;
 pub mod mempolicy;
 pub mod msr;
+pub mod pagemap;
 pub mod pages;
 pub mod perf;
 pub mod placement;
