@@ -20,6 +20,7 @@ mod record;
 mod refusal;
 mod report;
 mod request;
+mod scan;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod units;
@@ -35,6 +36,7 @@ pub use record::*;
 pub use refusal::Refusal;
 pub use report::*;
 pub use request::*;
+pub use scan::*;
 
 /// A logical CPU's number, as the kernel gives it.
 pub type Cpu = u32;

@@ -3,9 +3,12 @@
 //! A plan is a list of *points*. A point is one block of simultaneous work — pinned threads, each with one job — and
 //! what its result is called. Points that need memory name *arenas*; points and arenas are grouped in *phases*, so that
 //! a machine with many nodes never holds more than one phase's arenas at once. A *round* maps every phase's arenas afresh
-//! and measures every point once, in random order.
+//! and measures every point once, in random order; only a phase that is *held* keeps its arenas through all of its rounds.
 
-use crate::{C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request};
+use crate::{
+    AgainRule, C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request,
+    ScanPlan,
+};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::points`].
@@ -35,6 +38,9 @@ pub struct Plan {
     pub curves: Vec<CurvePlan>,
     /// Candidates of which only the best is measured again.
     pub searches: Vec<Search>,
+    /// Nodes whose memory is scanned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scans: Vec<ScanPlan>,
     /// What is done about hardware prefetchers.
     pub prefetch: PrefetchPlan,
     /// Hardware counters that are read beside the figures, as far as they can be opened.
@@ -160,6 +166,15 @@ pub enum Measure {
         /// The working set of each thread, all its arrays together.
         span: Span,
     },
+    /// Bandwidth of one region of a node's memory.
+    Scan {
+        /// Memory's node.
+        node: NodeId,
+        /// The region's number among the node's, from 0.
+        region: u32,
+        /// The mix.
+        mix: Mix,
+    },
     /// Bandwidth of 8-bytes-a-line stores (mix `write-partial`), for the RFO factor of the plain-store figures at these
     /// threads and arenas. Where no `write` figure at the same threads stands beside it, a second probe with the mix `write`
     /// gives the full-line stores that it is held against; the threads' jobs say which is which.
@@ -274,8 +289,11 @@ pub enum Job {
     },
     /// Streams.
     Stream {
-        /// The thread's own arena.
+        /// The thread's own arena, or one that it has a part of.
         arena: ArenaId,
+        /// The part, of an arena that holds a region; none where all of the arena is the thread's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<u32>,
         /// The mix.
         mix: Mix,
         /// The instruction set.
@@ -342,6 +360,14 @@ pub enum Holds {
         /// Bytes of each.
         bytes: u64,
     },
+    /// A region that several threads stream through, a part each: `parts` of equal length (whole 4 KiB; the last one has the
+    /// rest), each cut into as many arrays of equal length as the mix has.
+    Region {
+        /// Parts.
+        parts: u32,
+        /// Bytes of all of them.
+        bytes: u64,
+    },
     /// Lines for a core-to-core transfer.
     C2c {
         /// Bytes of the window.
@@ -388,6 +414,9 @@ pub struct Phase {
     /// Its place in a round.
     #[serde(default)]
     pub turn: Turn,
+    /// Does it keep its arenas through all rounds of its points, before the rounds of all others? What is then measured again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<AgainRule>,
 }
 
 /// When in a round a phase has its turn.

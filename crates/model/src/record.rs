@@ -1,6 +1,9 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
-use crate::{BlockCounters, CounterState, DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId, PrefetchState, Reason};
+use crate::{
+    AgainRecord, ArenaPhysical, BlockCounters, CounterState, DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId,
+    PrefetchState, Reason,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -64,6 +67,12 @@ pub struct Run {
     pub curves: Vec<CurveRecord>,
     /// Winners of searches.
     pub searches: Vec<SearchRecord>,
+    /// What was slow in phases that were held, and was measured again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<AgainRecord>,
+    /// Where the memory of held phases lies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub physical: Vec<ArenaPhysical>,
     /// What happened, in order.
     pub events: Vec<Event>,
     /// Time spent, by kind, ns: `map`, `touch`, `link`, `warmup`, `measure`, `probe`, `unmap`.
@@ -118,6 +127,10 @@ pub enum End {
 pub struct PointRecord {
     /// By round, in the order in which they were measured. Repeated blocks stand beside the ones that they repeat.
     pub rounds: Vec<Block>,
+    /// Blocks that were measured again after all rounds, because this point or others like it were slow ([`crate::AgainRule`]). No
+    /// part of the point's own figure. Their rounds are counted from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<Block>,
 }
 
 /// One block of one round.

@@ -1,6 +1,6 @@
 //! The result document, `memgauge-result/1`: estimates with their uncertainty, and views of them.
 
-use crate::{Command, Machine, Plan, PrefetchVerdict, Reason, Tool};
+use crate::{Command, Machine, Plan, PrefetchVerdict, Reason, Scan, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,6 +35,9 @@ pub struct Report {
     /// Sweeps over working sets and over threads: views.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<Sweep>,
+    /// Scans of nodes' memory, by node and mix: views.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scans: Vec<Scan>,
     /// What the figures mean together.
     pub findings: Vec<Finding>,
     /// What was asked for and could not be had.

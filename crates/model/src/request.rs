@@ -16,8 +16,11 @@ pub struct Request {
     pub load_cpus: Option<CpuList>,
     /// Target memory, `--node`.
     pub node: Option<NodeId>,
-    /// Bytes of each stream of each thread, `--buffer`.
+    /// Bytes of each stream of each thread, of a scan's regions, `--buffer`.
     pub buffer: Option<u64>,
+    /// Bytes that a scan takes in all, `--limit`.
+    #[serde(default)]
+    pub limit: Option<u64>,
     /// Page kind, `--pages`.
     pub pages: Option<Pages>,
     /// Chase order, `--order`.
@@ -81,6 +84,8 @@ pub enum What {
     C2c,
     /// Latency and bandwidth against the size of the working set.
     Sweep,
+    /// Bandwidth of every region of a node's memory.
+    Scan,
 }
 
 /// How memory is mapped.
@@ -220,6 +225,7 @@ impl Request {
             load_cpus: None,
             node: None,
             buffer: None,
+            limit: None,
             pages: None,
             order: None,
             stride: None,
