@@ -21,7 +21,7 @@ pub(crate) struct Streams<'a> {
     pub mix: Mix,
     pub isa: Isa,
     pub block_lines: Option<u32>,
-    /// Bytes of all arrays of one thread that the point works on, where that is not all of them.
+    /// Bytes of all arrays of one thread that the point works on, where that is not all of them: a span, or a part of a region.
     pub span: Option<u64>,
     /// By thread: CPU and arena.
     pub by_thread: Vec<(Cpu, &'a Arena)>,
@@ -76,7 +76,11 @@ pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> 
         let Job::Stream { arena, mix, isa, block_lines, .. } = thread.job else { continue };
         let arena = plan.arenas.get(arena)?;
         let all = found.get_or_insert_with(|| {
-            let span = point.measure.span().map(|span| span.bytes);
+            let part = match arena.holds {
+                Holds::Region { parts, bytes } => Some(bytes / u64::from(parts.max(1))),
+                _ => None,
+            };
+            let span = point.measure.span().map(|span| span.bytes).or(part);
             Streams { cpus: CpuList::default(), mix, isa, block_lines, span, by_thread: Vec::new() }
         });
         all.by_thread.push((thread.cpu, arena));
@@ -95,7 +99,9 @@ pub(crate) fn keeps_alive(point: &Point) -> bool {
 /// Bytes of one ring or one array.
 fn span(arena: &Arena) -> u64 {
     match arena.holds {
-        Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes, .. } => bytes,
+        Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::Region { bytes, .. } | Holds::C2c { bytes, .. } => {
+            bytes
+        }
     }
 }
 

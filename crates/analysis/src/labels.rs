@@ -20,6 +20,7 @@ pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
         Measure::C2c { .. } => &[("c2c_latency", Quantity::Latency)],
         Measure::SweepLatency { .. } => &[("sweep_latency", Quantity::Latency)],
         Measure::SweepBandwidth { .. } => &[("sweep_bandwidth", Quantity::Bandwidth)],
+        Measure::Scan { .. } => &[("scan_bandwidth", Quantity::Bandwidth)],
         Measure::RfoProbe | Measure::PrefetchProbe => &[],
     }
 }
@@ -53,6 +54,11 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             set(&mut labels, "to", to);
             set(&mut labels, "mix", mix.name());
             set(&mut labels, "threads", streams.map_or(0, |streams| streams.threads()));
+        }
+        Measure::Scan { node, region, .. } => {
+            bandwidth(&mut labels, streams.as_ref());
+            set(&mut labels, "node", node);
+            set(&mut labels, "region", region);
         }
         Measure::Loaded { curve, .. } => {
             labels = of_curve(plan, *curve);
@@ -118,8 +124,8 @@ pub(crate) fn delay(record: &Record, point: &Point) -> Option<u32> {
 /// A figure in a few words: its name and what tells it from its like.
 pub(crate) fn title(name: &str, labels: &Labels) -> String {
     const BARE: [&str; 6] = ["mix", "order", "pages", "kind", "isa", "scope"];
-    const NUMBERED: [&str; 11] =
-        ["against", "cpu", "node", "from", "to", "home", "via", "threads", "delay", "keepalive", "percentile"];
+    const NUMBERED: [&str; 12] =
+        ["against", "cpu", "node", "region", "from", "to", "home", "via", "threads", "delay", "keepalive", "percentile"];
     let bare = BARE.iter().filter_map(|label| labels.get(*label).cloned());
     let numbered = NUMBERED.iter().filter_map(|label| labels.get(*label).map(|value| format!("{label} {value}")));
     // A sweep's figures differ in nothing else.

@@ -27,7 +27,7 @@ fn measured(plan: &Plan) -> Run {
 
 fn stream(cpu: u32, arena: ArenaId, mix: Mix) -> Thread {
     let isa = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Portable };
-    Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines: None, delay: DelayRef::Fixed(0) } }
+    Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines: None, delay: DelayRef::Fixed(0) } }
 }
 
 fn latency(run: &Run, point: PointId) -> f64 {

@@ -124,7 +124,7 @@ fn every_point_is_measured_once_a_round_in_an_order_that_the_seed_decides() {
 fn phases_have_their_turns_and_those_between_are_shuffled() {
     let mut plan = three();
     point(&mut plan, IDLE, vec![chase(0, 0, 0)], 60_000_000);
-    let phase = |(point, turn)| Phase { arenas: vec![0], points: vec![point], turn };
+    let phase = |(point, turn)| Phase { arenas: vec![0], points: vec![point], turn, held: None };
     plan.phases = [(0, Turn::Last), (1, Turn::Any), (2, Turn::First), (3, Turn::Any)].map(phase).to_vec();
     plan.rounds.looks = vec![12];
     let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));

@@ -7,9 +7,18 @@ use memgauge_model::{Budget, C2cVia, CpuList, DelayRef, Holds, Job, Machine, Mea
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Transfers between cores that are listed, the last one among them: twelve pairs in four kinds. With the square of the CPUs
-/// there are soon thousands.
-const TRANSFERS: usize = 48;
+/// Points of which there are soon thousands: so many are listed, the last one among them.
+struct Many {
+    what: &'static str,
+    is: fn(&Measure) -> bool,
+    listed: usize,
+}
+
+/// Transfers between cores, twelve pairs in four kinds (they grow with the square of the CPUs), and regions of a scan.
+const MANY: [Many; 2] = [
+    Many { what: "transfers", is: |measure| matches!(measure, Measure::C2c { .. }), listed: 48 },
+    Many { what: "regions", is: |measure| matches!(measure, Measure::Scan { .. }), listed: 12 },
+];
 
 /// Roles, memory by node, time, points.
 pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
@@ -98,16 +107,19 @@ fn points(plan: &Plan) -> Table {
     let head = ["figure", "job", "CPUs", "memory"].map(Cell::left).into_iter();
     let head = head.chain(["pages", "bytes each"].map(Cell::left)).chain([Cell::right("time a round")]);
     let mut table = Table::new(head.collect());
-    let transfers = plan.points.iter().filter(|point| is_transfer(point)).count();
-    let mut transfer = 0;
+    let all = MANY.map(|many| plan.points.iter().filter(|point| (many.is)(&point.measure)).count());
+    let mut seen = MANY.map(|_| 0);
     for point in &plan.points {
-        transfer += usize::from(is_transfer(point));
-        if is_transfer(point) && (TRANSFERS..transfers).contains(&transfer) {
-            if transfer == TRANSFERS {
-                let between = format!("… {} more transfers …", transfers - TRANSFERS);
+        if let Some(kind) = MANY.iter().position(|many| (many.is)(&point.measure)) {
+            let Many { what, listed, .. } = MANY[kind];
+            seen[kind] += 1;
+            if seen[kind] == listed && listed < all[kind] {
+                let between = format!("… {} more {what} …", all[kind] - listed);
                 table.row(std::iter::once(between).chain(vec![String::new(); 6]).map(Cell::left).collect());
             }
-            continue;
+            if (listed..all[kind]).contains(&seen[kind]) {
+                continue;
+            }
         }
         let arenas = arenas(point).filter_map(|id| plan.arenas.get(id)).collect::<Vec<_>>();
         let nodes = arenas.iter().map(|arena| arena.node).collect::<CpuList>();
@@ -116,6 +128,8 @@ fn points(plan: &Plan) -> Table {
             .map_or_else(String::new, |arena| format!("{} ({})", arena.pages.word(), units::bytes(arena.page_bytes)));
         let bytes = arenas.first().map_or_else(String::new, |arena| match &arena.holds {
             Holds::Chase { bytes, .. } | Holds::C2c { bytes, .. } => units::bytes(*bytes),
+            Holds::Region { parts: 1, bytes } => units::bytes(*bytes),
+            Holds::Region { parts, bytes } => format!("{} in {parts} parts", units::bytes(*bytes)),
             Holds::Streams { streams, bytes } => format!("{streams} × {}", units::bytes(*bytes)),
         });
         table.row(vec![
@@ -129,10 +143,6 @@ fn points(plan: &Plan) -> Table {
         ]);
     }
     table
-}
-
-fn is_transfer(point: &Point) -> bool {
-    matches!(point.measure, Measure::C2c { .. })
 }
 
 fn arenas(point: &Point) -> impl Iterator<Item = usize> {
@@ -164,6 +174,7 @@ fn figure(measure: &Measure) -> String {
         ),
         Measure::SweepLatency { span, .. } => format!("sweep_latency {}", units::bytes(span.bytes)),
         Measure::SweepBandwidth { mix, span } => format!("sweep_bandwidth {} {}", mix.name(), units::bytes(span.bytes)),
+        Measure::Scan { region, mix, .. } => format!("scan_bandwidth region {region} {}", mix.name()),
         Measure::RfoProbe => "RFO probe".to_owned(),
         Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }

@@ -250,7 +250,14 @@ pub fn machine() -> Machine {
 pub fn plan(what: What) -> Plan {
     let stream = |cpu, arena| Thread {
         cpu,
-        job: Job::Stream { arena, mix: Mix::Read, isa: memgauge_model::Isa::Avx2, block_lines: None, delay: DelayRef::Fixed(0) },
+        job: Job::Stream {
+            arena,
+            part: None,
+            mix: Mix::Read,
+            isa: memgauge_model::Isa::Avx2,
+            block_lines: None,
+            delay: DelayRef::Fixed(0),
+        },
     };
     let arena = |toucher| memgauge_model::Arena {
         node: 0,
@@ -272,9 +279,10 @@ pub fn plan(what: What) -> Plan {
             class_pair: Some((0, 1)),
         }],
         arenas: vec![arena(0), arena(1)],
-        phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0], turn: memgauge_model::Turn::Any }],
+        phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0], turn: memgauge_model::Turn::Any, held: None }],
         curves: Vec::new(),
         searches: Vec::new(),
+        scans: Vec::new(),
         prefetch: Default::default(),
         counters: Default::default(),
         rounds: RoundRule { looks: vec![6, 9, 13, 19], precision: Some(0.01), whole_ns: None },

@@ -56,7 +56,10 @@ impl Lab {
         let streams = mix.shape().streams();
         let thread = |cpu: Cpu| {
             let arena = self.arena(0, Pages::Thp, Holds::Streams { streams, bytes: 256 * MIB });
-            Thread { cpu, job: Job::Stream { arena, mix, isa: Isa::Avx2, block_lines: None, delay: DelayRef::Fixed(0) } }
+            Thread {
+                cpu,
+                job: Job::Stream { arena, part: None, mix, isa: Isa::Avx2, block_lines: None, delay: DelayRef::Fixed(0) },
+            }
         };
         cpus.iter().copied().map(thread).collect()
     }
@@ -183,6 +186,8 @@ fn record() -> Record {
             points: Vec::new(),
             curves: Vec::new(),
             searches: Vec::new(),
+            again: Vec::new(),
+            physical: Vec::new(),
             events: Vec::new(),
             spent_ns: BTreeMap::new(),
             prefetch: Default::default(),
@@ -203,6 +208,7 @@ fn plan() -> Plan {
         phases: Vec::new(),
         curves: Vec::new(),
         searches: Vec::new(),
+        scans: Vec::new(),
         prefetch: Default::default(),
         counters: Default::default(),
         rounds: RoundRule { looks: vec![6], precision: None, whole_ns: None },

@@ -16,6 +16,7 @@ pub fn plan(cpus: &[u32]) -> Plan {
         phases: vec![Phase::default()],
         curves: Vec::new(),
         searches: Vec::new(),
+        scans: Vec::new(),
         prefetch: Default::default(),
         counters: Default::default(),
         rounds: RoundRule { looks: vec![2], precision: None, whole_ns: None },
@@ -41,6 +42,7 @@ pub fn arena(plan: &mut Plan, cpu: u32, pages: Pages, holds: Holds) -> ArenaId {
     let bytes = match &holds {
         Holds::Chase { bytes, .. } => *bytes,
         Holds::C2c { bytes, push } => bytes + push,
+        Holds::Region { bytes, .. } => *bytes,
         Holds::Streams { streams, bytes } => u64::from(*streams) * (bytes + (2 << 20) + 4096 + 64),
     };
     let bytes = bytes.next_multiple_of(page_bytes);

@@ -8,6 +8,7 @@ fn bytes(arena: &Arena) -> (char, u64) {
         Holds::Chase { bytes, .. } => ('c', bytes),
         Holds::Streams { bytes, .. } => ('s', bytes),
         Holds::C2c { bytes, .. } => ('w', bytes),
+        Holds::Region { bytes, .. } => ('r', bytes),
     }
 }
 

@@ -27,6 +27,7 @@ fn words(plan: &Plan) -> Vec<String> {
             Measure::PrefetchProbe => format!("probe {}", chase_word(plan, point)),
             Measure::SweepLatency { span, .. } => format!("chase {} {}", chase_word(plan, point), span.bytes),
             Measure::SweepBandwidth { mix, span } => format!("sweep {} x{threads} {}", mix.name(), span.bytes),
+            Measure::Scan { node, region, mix } => format!("scan {node}#{region} {} x{threads}", mix.name()),
             Measure::RfoProbe => match point.threads[0].job {
                 Job::Stream { mix, .. } => format!("rfo {} x{threads}", mix.name()),
                 _ => panic!("a probe without streams"),
@@ -225,7 +226,7 @@ fn a_sweep_goes_from_4_kib_to_four_caches_in_both_kinds_of_pages() {
         assert_eq!(span.settle, span.bytes <= 600 * MIB);
         let holds = arenas_of(point).into_iter().map(|arena| match sweep.arenas[arena].holds {
             Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } => bytes,
-            Holds::C2c { .. } => 0,
+            Holds::Region { .. } | Holds::C2c { .. } => 0,
         });
         assert!(holds.into_iter().all(|bytes| bytes == 1280 * MIB && span.bytes <= bytes));
     }

@@ -195,6 +195,7 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--load-cpus" => request.load_cpus = Some(if text == "none" { CpuList::default() } else { list(text) }),
             "--node" => request.node = Some(text.parse().unwrap()),
             "--buffer" => request.buffer = Some(size(text)),
+            "--limit" => request.limit = Some(size(text)),
             "--pages" => request.pages = Some(text.parse().unwrap()),
             "--order" => request.order = Some(text.parse().unwrap()),
             "--stride" => request.stride = Some(text.parse().unwrap()),

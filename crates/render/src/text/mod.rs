@@ -40,6 +40,8 @@ fn body(page: &mut Page) {
         What::Loaded => loaded::section(page),
         What::C2c => c2c::section(page),
         What::Sweep => sweep::section(page),
+        // All of it stands under "Also".
+        What::Scan => {}
     }
     if page.report.plan.request.what != What::All {
         figures::rest(page);
