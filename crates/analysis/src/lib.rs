@@ -66,6 +66,7 @@ pub fn analyze(record: &Record) -> Report {
         prefetch,
         curves,
         sweeps,
+        scans: Vec::new(),
         findings: Vec::new(),
         unavailable: draft.missing,
         notes: draft.notes,

@@ -232,6 +232,20 @@ mod real_runs {
     }
 
     #[test]
+    fn real_a_scan_shows_every_region_and_says_when_caches_hold_them() {
+        let scan = ["scan", "--buffer", "4MiB", "--limit", "64MiB", "--time", "40ms", "--quiet", "--raw"];
+        let report = document(&scan);
+        let plan = &report["plan"];
+        let regions: usize = plan["scans"].as_array().unwrap().iter().map(|scan| scan["arenas"].as_array().unwrap().len()).sum();
+        assert!((5..=16).contains(&regions), "{}", plan["scans"]);
+        let metrics = report["metrics"].as_array().unwrap().iter().filter(|metric| metric["name"] == "scan_bandwidth");
+        let metrics: Vec<&Value> = metrics.collect();
+        // On a busy machine one or the other may have no value.
+        assert!(metrics.len() * 2 > regions && metrics.iter().all(|metric| metric["placement"]["pages"].as_u64().unwrap() > 0));
+        assert!(plan["phases"].as_array().unwrap().iter().all(|phase| phase["held"].is_object()));
+    }
+
+    #[test]
     fn real_a_full_disk_is_one_line_and_the_text_stands() {
         let output = run(&[SHORT.as_slice(), &["--json", "/dev/full"]].concat());
         assert_eq!(output.status.code(), Some(1));

@@ -1,6 +1,8 @@
 //! What executes a plan, as a trait: the hardware, a replay, a simulation, a mock in a test.
 
-use memgauge_model::{ArenaId, Block, ClockFacts, CounterState, Cpu, EventKind, Placement, Plan, PointId, Reason};
+use memgauge_model::{
+    ArenaId, Avail, Block, ClockFacts, CounterState, Cpu, EventKind, Physical, Placement, Plan, PointId, Reason,
+};
 use memgauge_sys::{Errno, PinError};
 use std::collections::BTreeMap;
 
@@ -24,11 +26,12 @@ pub trait Backend {
         CounterState::default()
     }
 
-    /// Maps, fills and checks these arenas, calls `body` while they live, checks again, unmaps.
+    /// Maps, fills and checks these arenas, calls `body` while they live, checks again, unmaps. What `body` failed for stands in
+    /// the outcome, beside what is known of the arenas.
     ///
     /// # Errors
     ///
-    /// What mapping met, or what `body` returned.
+    /// What mapping met. A region that can't be had fails the blocks that need it, and leaves the others.
     fn phase(
         &mut self,
         plan: &Plan,
@@ -76,6 +79,10 @@ pub struct PhaseOutcome {
     pub after: BTreeMap<ArenaId, Placement>,
     /// What was noticed while mapping.
     pub events: Vec<EventKind>,
+    /// Where regions lie in physical memory, by arena.
+    pub physical: BTreeMap<ArenaId, Avail<Physical>>,
+    /// Why the body ended early.
+    pub failure: Option<Failure>,
     /// Time by kind, ns.
     pub spent_ns: BTreeMap<String, u64>,
 }

@@ -11,6 +11,7 @@ mod hardware;
 mod rounds;
 mod schedule;
 mod siblings;
+mod slow;
 mod spent;
 
 pub use backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Quiet, Step, Task};

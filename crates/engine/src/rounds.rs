@@ -58,8 +58,10 @@ pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -
     }
     let Some(precision) = *precision else { return true };
     let counted: Vec<&Block> = record.rounds.iter().filter(|block| !block.superseded).collect();
-    let values = majority(&counted)
+    let of_most = in_most(&counted);
+    let values = counted
         .into_iter()
+        .filter(|block| of_most(block))
         .filter_map(|block| value_of(block, &plan.windows.limits, &plan.points[point].measure))
         .collect::<Vec<_>>();
     let Some(interval) = stats::order_interval(&values) else { return false };
@@ -67,14 +69,18 @@ pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -
     (interval.hi - interval.lo) / 2.0 <= precision * median.abs()
 }
 
-/// The blocks of the placement class in which most rounds lie; all blocks where classes are not told apart.
-fn majority<'a>(blocks: &[&'a Block]) -> Vec<&'a Block> {
+/// Whether a block is of the placement class in which most of these lie; each is where classes are not told apart.
+pub fn in_most(blocks: &[&Block]) -> impl Fn(&Block) -> bool + use<> {
     let times: Vec<f64> = blocks.iter().filter_map(|block| block.class_after_ns).collect();
-    let Some(classes) = stats::split_classes(&times).filter(|_| times.len() == blocks.len()) else { return blocks.to_vec() };
-    let class_of = |block: &Block| block.class_after_ns.map(|time| classes.classify(time));
-    let count = |class: Option<usize>| blocks.iter().filter(|block| class_of(block) == class).count();
-    let best = blocks.iter().map(|block| class_of(block)).max_by_key(|class| count(*class)).flatten();
-    blocks.iter().copied().filter(|block| class_of(block) == best).collect()
+    let told = stats::split_classes(&times).filter(|_| times.len() == blocks.len()).map(|classes| {
+        let far = classes.assignment.iter().filter(|class| **class > 0).count();
+        let most = usize::from(2 * far >= blocks.len());
+        (classes, most)
+    });
+    move |block| match (&told, block.class_after_ns) {
+        (Some((classes, most)), Some(time)) => classes.classify(time) == *most,
+        (told, _) => told.is_none(),
+    }
 }
 
 /// The share of the planned window time that the next round may take, so that the whole run keeps its time: what is left, over

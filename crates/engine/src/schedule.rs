@@ -1,11 +1,13 @@
 //! Rounds, phases, searches: in which order what is measured, and when it is enough.
 
+mod held;
+
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
 use crate::curve::{delay_of, pilot};
 use crate::rounds::{self, bandwidth_of, is_done, share};
 use crate::spent::Spent;
 use memgauge_model::{
-    ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Job, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
+    ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
     Search, SearchRecord, units,
 };
 use memgauge_stats::{self as stats, Rng};
@@ -58,6 +60,8 @@ impl<'a> Schedule<'a> {
             points: vec![PointRecord::default(); plan.points.len()],
             curves: vec![CurveRecord::default(); plan.curves.len()],
             searches: Vec::new(),
+            again: Vec::new(),
+            physical: Vec::new(),
             events: Vec::new(),
             spent_ns: Default::default(),
             prefetch: Default::default(),
@@ -89,6 +93,7 @@ impl<'a> Schedule<'a> {
         for search in &self.plan.searches {
             self.search(search, &mut active)?;
         }
+        self.held(&mut active)?;
         self.rounds(active)
     }
 
@@ -189,16 +194,7 @@ impl<'a> Schedule<'a> {
                 }
                 Ok(())
             });
-            match outcome {
-                Ok(outcome) => self.state.settle(self.backend.now_ns(), outcome, &points, &firsts),
-                Err(Failure::Point { reason, detail }) => {
-                    for &point in &points {
-                        let what = EventKind::PointFailed { point, reason, detail: detail.clone() };
-                        self.state.event(self.backend.now_ns(), what);
-                    }
-                }
-                Err(other) => return Err(other),
-            }
+            self.state.close(self.backend.now_ns(), outcome, &points, &firsts)?;
         }
         Ok(())
     }
@@ -319,6 +315,34 @@ impl State<'_> {
         }
     }
 
+    /// A phase is over, perhaps too early: what it says of its arenas is kept, and what it failed for is told.
+    fn close(
+        &mut self,
+        at_ns: u64,
+        outcome: Result<PhaseOutcome, Failure>,
+        points: &[PointId],
+        firsts: &[usize],
+    ) -> Result<(), Failure> {
+        let failure = match outcome {
+            Ok(mut outcome) => {
+                let failure = outcome.failure.take();
+                self.settle(at_ns, outcome, points, firsts);
+                failure
+            }
+            Err(failure) => Some(failure),
+        };
+        match failure {
+            Some(Failure::Point { reason, detail }) => {
+                for &point in points {
+                    self.event(at_ns, EventKind::PointFailed { point, reason, detail: detail.clone() });
+                }
+                Ok(())
+            }
+            Some(other) => Err(other),
+            None => Ok(()),
+        }
+    }
+
     /// What a finished phase says of its arenas goes to the blocks that used them.
     fn settle(&mut self, at_ns: u64, outcome: PhaseOutcome, points: &[PointId], firsts: &[usize]) {
         for what in outcome.events {
@@ -329,7 +353,8 @@ impl State<'_> {
         }
         for (&point, &first) in points.iter().zip(firsts) {
             let used = arenas_of_point(self.plan, point);
-            for block in &mut self.run.points[point].rounds[first..] {
+            let record = &mut self.run.points[point];
+            for block in record.rounds[first..].iter_mut().chain(&mut record.again) {
                 block.placements = used
                     .iter()
                     .filter_map(|arena| {
@@ -339,6 +364,7 @@ impl State<'_> {
                     .collect();
             }
         }
+        self.keep_places(outcome.physical);
         self.spent.merge(&outcome.spent_ns);
     }
 
@@ -365,16 +391,7 @@ fn arenas_of(plan: &Plan, phase: usize, points: &[PointId]) -> Vec<ArenaId> {
 }
 
 fn arenas_of_point(plan: &Plan, point: PointId) -> Vec<ArenaId> {
-    let mut arenas: Vec<ArenaId> = plan.points[point]
-        .threads
-        .iter()
-        .filter_map(|thread| match thread.job {
-            Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
-                Some(arena)
-            }
-            Job::KeepAlive => None,
-        })
-        .collect();
+    let mut arenas: Vec<ArenaId> = plan.points[point].threads.iter().filter_map(|thread| thread.job.arena()).collect();
     arenas.sort_unstable();
     arenas.dedup();
     arenas
@@ -397,6 +414,7 @@ fn describe(plan: &Plan, point: PointId) -> String {
         Measure::C2c { kind, .. } => format!("core to core, {}", kind.word()),
         Measure::SweepLatency { span, .. } => format!("latency of {}", units::bytes(span.bytes)),
         Measure::SweepBandwidth { mix, span } => format!("{} bandwidth of {}", mix.name(), units::bytes(span.bytes)),
+        Measure::Scan { node, region, mix } => format!("{} bandwidth, region {region} of node {node}", mix.name()),
         Measure::RfoProbe => "write-allocate probe".to_owned(),
         Measure::PrefetchProbe => "prefetch probe".to_owned(),
     }

@@ -342,3 +342,33 @@ fn real_counters_count_over_the_windows_and_one_that_is_not_there_is_named() {
         assert!((0.7..1.3).contains(&(own.accesses as f64 / accesses)), "{accesses}: {own:?}");
     }
 }
+
+#[test]
+fn real_regions_are_shared_by_threads_and_one_that_cannot_be_had_leaves_the_others() {
+    let Some(cpus) = cpus() else { return };
+    let cpus = &cpus[..cpus.len().min(2)];
+    let mut plan = plan(cpus);
+    let isa = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Portable };
+    for (region, mix) in (0..).zip([Mix::Read, Mix::Copy, Mix::Triad, Mix::Write]) {
+        let parts = u32::try_from(cpus.len()).unwrap();
+        let arena = arena(&mut plan, cpus[0], Pages::Base, Holds::Region { parts, bytes: 8 << 20 });
+        let job = |part| Job::Stream { arena, part: Some(part), mix, isa, block_lines: None, delay: DelayRef::Fixed(0) };
+        let threads = (0..).zip(cpus).map(|(part, cpu)| Thread { cpu: *cpu, job: job(part) }).collect();
+        point(&mut plan, Measure::Scan { node: 0, region, mix }, threads, 20_000_000);
+    }
+    // More than any address space holds.
+    plan.arenas[3].bytes = 1 << 62;
+    plan.phases[0].held = Some(AgainRule { k: 5.0, least: 0.03, most: 1, controls: 1, rounds: 1 });
+    let run = measured(&plan);
+    for (point, record) in run.points.iter().enumerate() {
+        assert_eq!(record.rounds.len(), if point < 3 { 2 } else { 0 }, "{:?}", run.events);
+        assert!(record.rounds.iter().all(|block| block.placements.len() == 1));
+    }
+    assert!((0..3).all(|point| bandwidth(&run, point) > 1e8));
+    assert!(run.events.iter().any(|event| matches!(event.what, EventKind::PointFailed { point: 3, .. })), "{:?}", run.events);
+    let known = run.physical.iter().filter_map(|place| place.physical.known());
+    let mut ranges: Vec<[u64; 2]> = known.flat_map(|place| &place.ranges).copied().collect();
+    ranges.sort_unstable();
+    assert!(ranges.windows(2).all(|two| two[0][1] <= two[1][0]), "two regions in the same memory: {ranges:?}");
+    assert_eq!(run.physical.iter().map(|place| place.arena).collect::<Vec<_>>(), [0, 1, 2]);
+}

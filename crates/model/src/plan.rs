@@ -316,6 +316,17 @@ pub enum Job {
 }
 
 impl Job {
+    /// The arena that it needs.
+    #[must_use]
+    pub fn arena(&self) -> Option<ArenaId> {
+        match self {
+            Self::Chase { arena, .. } | Self::TimedChase { arena, .. } | Self::Stream { arena, .. } | Self::C2c { arena, .. } => {
+                Some(*arena)
+            }
+            Self::KeepAlive => None,
+        }
+    }
+
     /// Is it a chase, of any kind, through memory of this thread alone?
     #[must_use]
     pub fn chases(&self) -> bool {

@@ -88,6 +88,14 @@ impl Limits {
         }
     }
 
+    /// The same with no more than so many percent of anything taken. (Address space is nobody else's.)
+    pub fn at_most(mut self, percent: u64) -> Self {
+        let share = |(usable, all): &mut (u64, u64)| *usable = (*usable).min(percent_of(*all, percent));
+        self.nodes.values_mut().chain(&mut self.system).chain(&mut self.cgroup).for_each(share);
+        self.pools.values_mut().for_each(|free| *free = percent_of(*free, percent));
+        self
+    }
+
     /// What is short for this load.
     pub fn shortage(&self, load: &Load) -> Option<Shortage> {
         self.short_pool(load).or_else(|| self.short_node(load)).or_else(|| self.short_whole(load))
@@ -122,22 +130,32 @@ impl Limits {
     }
 }
 
+fn percent_of(all: u64, percent: u64) -> u64 {
+    u64::try_from(u128::from(all) * u128::from(percent) / 100).unwrap_or(u64::MAX)
+}
+
 impl Load {
     pub fn add(&mut self, arena: &Arena) {
+        self.add_alike(arena, 1);
+    }
+
+    /// Adds so many arenas like this one.
+    pub fn add_alike(&mut self, arena: &Arena, times: u64) {
         // One 8-byte entry a page, and a table at least.
-        let tables = (arena.bytes / arena.page_bytes.max(1)).saturating_mul(8).saturating_add(4096);
+        let pages = (arena.bytes / arena.page_bytes.max(1)).saturating_mul(times);
+        let tables = pages.saturating_mul(8).saturating_add(4096_u64.saturating_mul(times));
+        let bytes = arena.bytes.saturating_mul(times);
         let ordinary = if reserved(arena.pages) {
-            let pages = arena.bytes / arena.page_bytes.max(1);
             let have = self.pools.entry((arena.node, arena.page_bytes)).or_default();
             *have = have.saturating_add(pages);
             tables
         } else {
-            arena.bytes.saturating_add(tables)
+            bytes.saturating_add(tables)
         };
         let have = self.nodes.entry(arena.node).or_default();
         *have = have.saturating_add(ordinary);
         self.ordinary = self.ordinary.saturating_add(ordinary);
-        self.mapped = self.mapped.saturating_add(arena.bytes);
+        self.mapped = self.mapped.saturating_add(bytes);
         self.tables = self.tables.saturating_add(tables);
     }
 

@@ -9,7 +9,7 @@ use crate::site::Site;
 use crate::timing::Timing;
 use memgauge_model::{
     ArenaId, Cpu, CpuList, CurvePlan, DelayRef, Job, Measure, Missing, Mix, NodeId, Pages, Point, PointId, Reason, Request,
-    RingPlan, Search, Thread, What,
+    RingPlan, ScanPlan, Search, Thread, What,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,8 @@ pub(crate) enum Need {
     Streams { streams: u32 },
     /// A window of lines, of this many bytes.
     C2c { bytes: u64, push: u64 },
+    /// A region of this many bytes, whole pages, that several threads stream through.
+    Region { parts: u32, bytes: u64 },
 }
 
 /// An arena without a size.
@@ -42,6 +44,7 @@ enum Key {
     Chase(NodeId, Pages, u64),
     Streams(NodeId, usize),
     C2c(NodeId),
+    Region(NodeId, u32),
 }
 
 /// A plan in the making.
@@ -55,6 +58,9 @@ pub(crate) struct Draft<'a> {
     pub sketches: Vec<Sketch>,
     pub curves: Vec<CurvePlan>,
     pub searches: Vec<Search>,
+    pub scans: Vec<ScanPlan>,
+    /// One line each, of what the points themselves decided.
+    pub notes: Vec<String>,
     pub unavailable: Vec<Missing>,
     /// By how many octaves a sweep ends earlier than it should, for want of memory.
     pub octaves_less: u32,
@@ -73,6 +79,8 @@ impl<'a> Draft<'a> {
             sketches: Vec::new(),
             curves: Vec::new(),
             searches: Vec::new(),
+            scans: Vec::new(),
+            notes: Vec::new(),
             unavailable: Vec::new(),
             octaves_less: 0,
             keys: BTreeMap::new(),
@@ -137,9 +145,17 @@ impl<'a> Draft<'a> {
             if let Need::Streams { streams: have } = &mut self.sketches[arena].need {
                 *have = (*have).max(streams);
             }
-            Thread { cpu, job: Job::Stream { arena, mix, isa, block_lines, delay } }
+            Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines, delay } }
         });
         placed.collect()
+    }
+
+    /// A region of a scan, of whole pages.
+    pub fn region(&mut self, node: NodeId, number: u32, pages: Pages, bytes: u64, readers: &[Cpu]) -> ArenaId {
+        let toucher = readers.get(number as usize % readers.len().max(1)).copied().unwrap_or(self.roles.observer);
+        let need = Need::Region { parts: u32::try_from(readers.len()).unwrap_or(u32::MAX), bytes };
+        let sketch = Sketch { node, pages, toucher, need, llc: None, ends_at: None };
+        self.arena(Key::Region(node, number), sketch, readers)
     }
 
     /// The arenas of these threads hold working sets of up to `largest` bytes.

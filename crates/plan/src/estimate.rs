@@ -33,6 +33,9 @@ const WHOLE_NS: u64 = 27_000 * MS;
 pub(crate) fn settle(draft: &mut Draft, sized: &Sized, phases: &[Phase]) -> (RoundRule, WindowRule, Estimate) {
     let Timing { rounds, windows, point_ns, c2c_ns, asked } = draft.timing;
     let (mut rounds, mut windows) = (rounds.clone(), windows.clone());
+    if draft.request.what == What::Scan {
+        rounds = draft.timing.rounds_of_scan(draft.points.len());
+    }
     let mut estimate = Cost::new(draft, sized, phases, &rounds).with(&draft.points, &windows);
     if draft.request.what != What::All || *asked || rounds.precision.is_some() {
         return (rounds, windows, estimate);
@@ -61,16 +64,21 @@ fn with_times(points: &[Point], point_ns: u64, c2c_ns: u64) -> Vec<Point> {
 struct Cost<'a> {
     draft: &'a Draft<'a>,
     setup_ns: u64,
+    /// Of phases that are held, once.
+    held_ns: u64,
     start_ns: u64,
     rounds: u32,
 }
 
 impl<'a> Cost<'a> {
     fn new(draft: &'a Draft<'a>, sized: &Sized, phases: &[Phase], rounds: &RoundRule) -> Self {
-        let prepared: u64 = phases.iter().map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum();
+        let prepare = |held: bool| -> u64 {
+            let phases = phases.iter().filter(|phase| phase.held.is_some() == held);
+            phases.map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum()
+        };
         let passes: u64 = draft.points.iter().filter_map(|point| point.measure.span()).filter(|span| span.settle).map(pass).sum();
-        let setup_ns = prepared + passes;
-        Self { draft, setup_ns, start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
+        let setup_ns = prepare(false) + passes;
+        Self { draft, setup_ns, held_ns: prepare(true), start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
     }
 
     fn with(&self, points: &[Point], windows: &WindowRule) -> Estimate {
@@ -90,7 +98,7 @@ impl<'a> Cost<'a> {
         let classes = sum(|point, times| if point.class_pair.is_some() { 2 * CLASS_NS * times } else { 0 });
         let search_rounds: u64 = searches.iter().map(|search| u64::from(search.rounds)).sum();
         Estimate {
-            setup_ns: self.start_ns + self.setup_ns * (u64::from(self.rounds) + search_rounds) + classes,
+            setup_ns: self.start_ns + self.held_ns + self.setup_ns * (u64::from(self.rounds) + search_rounds) + classes,
             warmup_ns: windows.warmup_min_ns * (blocks + pilots),
             windows_ns: sum(|point, times| point.time_ns * times) + pilots_ns + passes(points, &times),
             rounds: self.rounds,
@@ -140,6 +148,7 @@ fn prepare(arena: &Arena) -> u64 {
         }
         // The last array is written, not read: it needs no content.
         Holds::Streams { streams, bytes } => u64::from((streams - 1).max(1)) * (bytes >> 20) * FILL_NS,
+        Holds::Region { bytes, .. } => (bytes >> 20) * FILL_NS,
         Holds::C2c { .. } => 0,
     };
     ARENA_NS + touch + link

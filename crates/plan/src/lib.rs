@@ -22,6 +22,7 @@ mod pages;
 mod phases;
 mod points;
 mod prefetch;
+mod regions;
 mod roles;
 mod site;
 mod sizes;
@@ -101,6 +102,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: 
         phases,
         curves: draft.curves,
         searches: draft.searches,
+        scans: draft.scans,
         prefetch,
         counters,
         rounds,

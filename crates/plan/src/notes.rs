@@ -6,7 +6,7 @@ use memgauge_model::{CpuList, Smt};
 
 /// One line each.
 pub(crate) fn all(draft: &Draft, sized: &Sized) -> Vec<String> {
-    let mut notes = [&draft.roles.notes[..], &draft.choices.notes, &sized.notes].concat();
+    let mut notes = [&draft.roles.notes[..], &draft.choices.notes, &draft.notes, &sized.notes].concat();
     notes.extend(policy(draft));
     notes.extend(quota(draft));
     notes.extend(hybrid(draft));

@@ -4,7 +4,8 @@ use crate::capacity::{Limits, Load, Shortage};
 use crate::checks::value;
 use crate::draft::{Draft, Need, Sketch};
 use crate::pages;
-use memgauge_model::{Arena, ArenaId, Holds, Refusal, Request, units};
+use crate::regions;
+use memgauge_model::{Arena, ArenaId, Holds, Refusal, Request, What, units};
 use std::collections::BTreeSet;
 
 const KIB: u64 = 1 << 10;
@@ -48,6 +49,11 @@ enum Scale {
 pub(crate) fn fit(draft: &Draft) -> Result<Sized, Refusal> {
     let workers = draft.points.iter().map(|point| point.threads.len()).max().unwrap_or(0) as u64;
     let limits = Limits::new(draft.site, workers);
+    if draft.request.what == What::Scan {
+        // Regions were made to fit when they were cut.
+        let limits = limits.at_most(regions::PERCENT);
+        return Ok(Sized { arenas: arenas(draft, Scale::Automatic(STEPS)), limits, notes: Vec::new() });
+    }
     let demands = demands(draft);
     let short = |scale: Scale| {
         let arenas = arenas(draft, scale);
@@ -95,6 +101,7 @@ fn arena(draft: &Draft, sketch: &Sketch, scale: Scale) -> Arena {
             (Holds::Streams { streams: *streams, bytes }, needed)
         }
         Need::C2c { bytes, push } => (Holds::C2c { bytes: *bytes, push: *push }, bytes + push),
+        Need::Region { parts, bytes } => (Holds::Region { parts: *parts, bytes: *bytes }, *bytes),
     };
     let whole = needed.checked_next_multiple_of(page_bytes).unwrap_or(u64::MAX / page_bytes * page_bytes);
     Arena { node: sketch.node, pages: sketch.pages, page_bytes, toucher: sketch.toucher, holds, bytes: whole }
@@ -111,7 +118,7 @@ fn buffer_bytes(sketch: &Sketch, scale: Scale) -> u64 {
     let llc = sketch.llc.unwrap_or(ASSUMED_LLC);
     let (factor, floor) = match sketch.need {
         Need::Chase { .. } => (CHASE_FACTOR, CHASE_FLOOR),
-        Need::Streams { .. } | Need::C2c { .. } => (STREAM_FACTOR, STREAM_FLOOR),
+        Need::Streams { .. } | Need::C2c { .. } | Need::Region { .. } => (STREAM_FACTOR, STREAM_FLOOR),
     };
     let full = llc.saturating_mul(factor).max(floor);
     let least = sketch.llc.map_or(ASSUMED_LEAST, |llc| llc.saturating_mul(LEAST_FACTOR));
@@ -146,12 +153,16 @@ fn largest(most: u64, short: &impl Fn(Scale) -> Option<Shortage>) -> Option<Stri
         if fits(grains) { good = grains } else { bad = grains }
     }
     let bytes = good * GRAIN;
-    // Rounded down, so that what is printed fits when it is typed.
-    Some(match bytes {
+    Some(rounded_down(bytes))
+}
+
+/// A size that fits when it is typed.
+pub(crate) fn rounded_down(bytes: u64) -> String {
+    match bytes {
         _ if bytes >= 4 * GIB => format!("{} GiB", bytes / GIB),
         _ if bytes >= 4 * MIB => format!("{} MiB", bytes / MIB),
         _ => format!("{} KiB", bytes / KIB),
-    })
+    }
 }
 
 fn refuse_asked(draft: &Draft, shortage: &Shortage, largest: Option<String>) -> Refusal {
@@ -188,7 +199,7 @@ fn fewer_threads() -> String {
     "free some memory or raise the limit, or use fewer threads (--load-cpus, --smt one)".to_owned()
 }
 
-fn refuse_pool(draft: &Draft, shortage: &Shortage) -> Refusal {
+pub(crate) fn refuse_pool(draft: &Draft, shortage: &Shortage) -> Refusal {
     let Shortage::Pool { node, page_bytes, needed, free } = shortage else { return Refusal::new("--pages", "", "", "") };
     let (_, total) = pages::pool(draft.site.machine, *node, *page_bytes);
     let kind = draft.request.pages.map_or("", memgauge_model::Pages::word);
@@ -203,7 +214,7 @@ fn refuse_pool(draft: &Draft, shortage: &Shortage) -> Refusal {
 fn enough_nodes(request: &Request, arenas: &[Arena]) -> Result<(), Refusal> {
     let too_wide = arenas.iter().any(|arena| match &arena.holds {
         Holds::Chase { bytes, rings } => rings.iter().any(|ring| ring.stride.saturating_mul(2) > *bytes),
-        Holds::Streams { .. } | Holds::C2c { .. } => false,
+        Holds::Streams { .. } | Holds::C2c { .. } | Holds::Region { .. } => false,
     });
     match request.stride.filter(|_| too_wide) {
         Some(stride) => {

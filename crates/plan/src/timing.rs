@@ -21,6 +21,12 @@ const DEFAULT_RUN_C2C_NS: u64 = 20 * MS;
 
 /// Windows of each of a sweep's hundreds of points in one round.
 const SWEEP_NS: u64 = 20 * MS;
+/// The same of a scan's regions.
+const SCAN_NS: u64 = 30 * MS;
+/// Blocks of a scan that nobody gave a time: two and a half minutes. Rounds are fewer where there are many regions, not below
+/// those that show a spread.
+const SCAN_BLOCKS: u64 = 2400;
+const SCAN_ROUNDS: u64 = 3;
 
 /// How long everything takes.
 pub(crate) struct Timing {
@@ -40,11 +46,12 @@ impl Timing {
     pub fn new(request: &Request) -> Result<Self, Refusal> {
         let whole_run = request.what == What::All;
         // Of many figures, precision is reported and not promised.
-        let reported = matches!(request.what, What::All | What::Sweep) || request.all_pairs;
+        let reported = matches!(request.what, What::All | What::Sweep | What::Scan) || request.all_pairs;
         let looks: &[u32] = if reported && request.precision.is_none() { &LOOKS[..1] } else { &LOOKS };
         let default_ns = match request.what {
             What::All => DEFAULT_RUN_NS * u64::from(looks.last().copied().unwrap_or(1)),
             What::Sweep => SWEEP_NS * u64::from(looks.last().copied().unwrap_or(1)),
+            What::Scan => SCAN_NS * u64::from(looks.last().copied().unwrap_or(1)),
             // So many pairs that each gets its passes, and little more.
             What::C2c if request.all_pairs => WINDOW_NS * u64::from(looks.last().copied().unwrap_or(1)),
             What::Idle => 2000 * MS,
@@ -72,6 +79,16 @@ impl Timing {
         };
         let rounds = RoundRule { looks, precision, whole_ns: None };
         Ok(Self { rounds, windows, point_ns, c2c_ns, asked: request.time_ns.is_some() })
+    }
+
+    /// Rounds of a scan with so many points; as asked for, where time or precision were.
+    pub fn rounds_of_scan(&self, points: usize) -> RoundRule {
+        let mut rounds = self.rounds.clone();
+        if let (false, None, [looks]) = (self.asked, rounds.precision, &mut rounds.looks[..]) {
+            let fitting = (SCAN_BLOCKS / (points as u64).max(1)).max(SCAN_ROUNDS);
+            *looks = (*looks).min(u32::try_from(fitting).unwrap_or(u32::MAX));
+        }
+        rounds
     }
 }
 

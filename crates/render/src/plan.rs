@@ -59,6 +59,10 @@ pub fn text(plan: &Plan, machine: &Machine, style: &Style) -> String {
 fn roles(plan: &Plan) -> String {
     let observer = plan.observer.map_or_else(|| "no observer".to_owned(), |cpu| format!("observer CPU {cpu}"));
     let loads = if plan.loads.is_empty() { "no loads".to_owned() } else { format!("loads CPUs {}", plan.loads) };
+    if !plan.scans.is_empty() {
+        let nodes: CpuList = plan.scans.iter().map(|scan| scan.node).collect();
+        return format!("{observer} · {loads} · memory of {} {nodes}", if nodes.len() == 1 { "node" } else { "nodes" });
+    }
     format!("{observer} · {loads} · memory of node {}", plan.target)
 }
 
@@ -146,12 +150,7 @@ fn points(plan: &Plan) -> Table {
 }
 
 fn arenas(point: &Point) -> impl Iterator<Item = usize> {
-    point.threads.iter().filter_map(|thread| match &thread.job {
-        Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
-            Some(*arena)
-        }
-        Job::KeepAlive => None,
-    })
+    point.threads.iter().filter_map(|thread| thread.job.arena())
 }
 
 /// The contract's name of what the point gives, with what tells it from its neighbours.

@@ -134,6 +134,7 @@ pub fn report(what: What) -> Report {
         curves: Vec::new(),
         matrices: Vec::new(),
         sweeps: Vec::new(),
+        scans: Vec::new(),
         findings: Vec::new(),
         unavailable: Vec::new(),
         notes: vec!["the host moved the CPUs twice".into()],

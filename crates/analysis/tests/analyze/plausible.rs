@@ -11,7 +11,12 @@ fn read(lab: &mut Lab, rate: f64) -> Report {
 fn shrink(lab: &mut Lab, size: u64) {
     for arena in &mut lab.record.plan.arenas {
         match &mut arena.holds {
-            Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::C2c { bytes, .. } => *bytes = size,
+            Holds::Chase { bytes, .. }
+            | Holds::Streams { bytes, .. }
+            | Holds::Region { bytes, .. }
+            | Holds::C2c { bytes, .. } => {
+                *bytes = size;
+            }
         }
     }
 }

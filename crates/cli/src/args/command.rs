@@ -44,6 +44,8 @@ pub enum Typed {
     C2c,
     /// Latency and bandwidth against the size of the working set, and the caches that show in it
     Sweep,
+    /// Bandwidth of every region of a node's memory, and the slow ones
+    Scan,
     /// The machine as it says it is; measures nothing
     Topology,
     /// This manual as a page for man(1)
@@ -77,7 +79,7 @@ pub enum MatrixOf {
 }
 
 /// Every command, by the words that it is typed as.
-const NAMES: [(&str, Command); 13] = [
+const NAMES: [(&str, Command); 14] = [
     ("idle", Command::Measure(What::Idle)),
     ("peak", Command::Measure(What::Peak)),
     ("max", Command::Measure(What::Max)),
@@ -86,6 +88,7 @@ const NAMES: [(&str, Command); 13] = [
     ("loaded", Command::Measure(What::Loaded)),
     ("c2c", Command::Measure(What::C2c)),
     ("sweep", Command::Measure(What::Sweep)),
+    ("scan", Command::Measure(What::Scan)),
     ("topology", Command::Topology),
     ("man", Command::About(About::Man)),
     ("completions bash", Command::About(About::Completions(Shell::Bash))),
@@ -106,6 +109,7 @@ impl Command {
             Some(Typed::Loaded) => Self::Measure(What::Loaded),
             Some(Typed::C2c) => Self::Measure(What::C2c),
             Some(Typed::Sweep) => Self::Measure(What::Sweep),
+            Some(Typed::Scan) => Self::Measure(What::Scan),
             Some(Typed::Topology) => Self::Topology,
             Some(Typed::Man) => Self::About(About::Man),
             Some(Typed::Completions { shell }) => Self::About(About::Completions(*shell)),

@@ -42,9 +42,12 @@ pub struct Place {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Memory")]
 pub struct Memory {
-    /// Bytes of each stream of each thread: 64MiB, 1.5g, 4096 (k m g t and KiB MiB GiB TiB are binary)
+    /// Bytes of each stream of each thread, or of a region: 64MiB, 1.5g, 4096 (k m g t and KiB MiB GiB TiB are binary)
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub buffer: Option<u64>,
+    /// Bytes that a scan takes in all, where that should not be 80 % of what can be had
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub limit: Option<u64>,
     /// Pages: base, thp, 2m or 1g
     #[arg(long, global = true, value_name = "KIND", value_parser = pages, allow_hyphen_values = true)]
     pub pages: Option<Pages>,

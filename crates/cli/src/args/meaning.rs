@@ -45,7 +45,12 @@ fn chases(what: What) -> bool {
 }
 
 fn streams(what: What) -> bool {
-    matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded | What::Sweep)
+    matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded | What::Sweep | What::Scan)
+}
+
+/// Regions are gone through in sequence.
+fn orders(what: What) -> bool {
+    (chases(what) || streams(what)) && what != What::Scan
 }
 
 fn delays(what: What) -> bool {
@@ -65,8 +70,9 @@ const ROWS: &[Row] = &[
     row("share_core", watches, false),
     row("root", any, true),
     row("buffer", buffers, false),
+    row("limit", |what| what == What::Scan, false),
     row("pages", any, false),
-    row("order", |what| chases(what) || streams(what), false),
+    row("order", orders, false),
     row("stride", chases, false),
     row("prefetch", chases, false),
     row("mix", streams, false),

@@ -202,6 +202,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         load_cpus: place.load_cpus.clone(),
         node: place.node,
         buffer: memory.buffer,
+        limit: memory.limit,
         pages: memory.pages,
         order: memory.order,
         stride: memory.stride,
@@ -293,7 +294,7 @@ mod tests {
             ("idel", "idel: no such command; did you mean idle?"),
             (
                 "nonsense",
-                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep, topology, man or completions, or none \
+                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep, scan, topology, man or completions, or none \
                  for the default run",
             ),
             ("idle 5", "5: one word too many; leave it out; values stand after their flag"),

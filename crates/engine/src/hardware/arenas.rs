@@ -3,12 +3,14 @@
 use super::threads;
 use crate::backend::Failure;
 use memgauge_kernels::{chase, chase::Rings};
-use memgauge_model::{Arena as Planned, ArenaId, EventKind, Pages, Placement, Plan, Reason};
-use memgauge_sys::{self as sys, ArenaSpec, Binding, GotKind, Method};
+use memgauge_model::{Arena as Planned, ArenaId, Avail, EventKind, Holds, Pages, Physical, Placement, Plan, Reason};
+use memgauge_sys::{self as sys, ArenaSpec, Binding, GotKind, Method, pagemap::PhysicalError};
 use std::collections::BTreeMap;
 
 /// Pages that the kernel is asked about in each arena.
 const SAMPLES: usize = 4096;
+/// Physical ranges of a region that are kept: with base pages there may be one a page.
+const RANGES: usize = 1024;
 /// Threads that unmap.
 const RELEASERS: usize = 8;
 
@@ -34,12 +36,30 @@ pub enum Content<'a> {
     Streams { arrays: Vec<&'a mut [u8]>, place: usize },
     /// Lines for transfers, and what is read to push them outwards.
     C2c { lines: &'a mut [u8], push: &'a mut [u8] },
+    /// The parts of a region.
+    Region(Vec<Part<'a>>),
+}
+
+/// A thread's part of a region, and how far it has come, bytes.
+pub struct Part<'a> {
+    pub memory: &'a mut [u8],
+    pub place: usize,
+}
+
+/// Regions that can't be had, and why: the others are measured without them.
+pub type Lost = BTreeMap<ArenaId, Failure>;
+
+/// What is mapped.
+#[derive(Default)]
+pub struct Held {
+    pub arenas: Vec<Mapped>,
+    pub lost: Lost,
+    pub events: Vec<EventKind>,
 }
 
 /// Maps and binds; nothing is touched yet.
-pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<(Vec<Mapped>, Vec<EventKind>), Failure> {
-    let mut events = Vec::new();
-    let mut mapped = Vec::new();
+pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<Held, Failure> {
+    let Held { arenas: mut mapped, mut lost, mut events } = Held::default();
     for &id in ids {
         let planned = &plan.arenas[id];
         let pages = match planned.pages {
@@ -48,7 +68,13 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<(Vec<Mapped>, Vec<EventKind>)
             Pages::Huge2M | Pages::Huge1G => sys::Pages::Huge { bytes: planned.page_bytes },
         };
         let spec = ArenaSpec { bytes: planned.bytes, pages, node: Some(planned.node), guard: true };
-        let arena = sys::Arena::map(&spec).map_err(unmapped)?;
+        let arena = match sys::Arena::map(&spec).map_err(unmapped) {
+            Ok(arena) => arena,
+            Err(failure) => {
+                lost.insert(id, dispensable(planned, failure)?);
+                continue;
+            }
+        };
         let bound = match arena.binding() {
             Some(Binding::Bound) => true,
             Some(Binding::Refused(errno)) => {
@@ -60,7 +86,13 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<(Vec<Mapped>, Vec<EventKind>)
         mapped.push(Mapped { id, arena, bound });
     }
     events.dedup();
-    Ok((mapped, events))
+    Ok(Held { arenas: mapped, lost, events })
+}
+
+/// A failure that others can do without: of one region among many.
+pub fn dispensable(planned: &Planned, failure: Failure) -> Result<Failure, Failure> {
+    let region = matches!(planned.holds, Holds::Region { .. });
+    if region && matches!(failure, Failure::Point { .. }) { Ok(failure) } else { Err(failure) }
 }
 
 /// Why an arena could not be had.
@@ -121,6 +153,35 @@ fn placement(planned: &Planned, bound: bool, seen: sys::Placement) -> Placement 
         kind,
         verified: verified.to_owned(),
         method: if bound { "mbind" } else { "first touch" }.to_owned(),
+    }
+}
+
+/// Where regions lie in physical memory. What can't be read of one can't be read of any.
+pub fn places(plan: &Plan, mapped: &[Mapped]) -> BTreeMap<ArenaId, Avail<Physical>> {
+    let mut hidden: Option<Avail<Physical>> = None;
+    let regions = mapped.iter().filter(|mapped| matches!(plan.arenas[mapped.id].holds, Holds::Region { .. }));
+    let mut place = |mapped: &Mapped| {
+        if let Some(hidden) = &hidden {
+            return hidden.clone();
+        }
+        let place = place(&mapped.arena);
+        hidden = place.known().is_none().then(|| place.clone());
+        place
+    };
+    regions.map(|mapped| (mapped.id, place(mapped))).collect()
+}
+
+fn place(arena: &sys::Arena) -> Avail<Physical> {
+    match sys::pagemap::physical(arena) {
+        Ok(seen) => {
+            let ranges = seen.ranges.into_iter().map(|range| [range.start, range.end]).collect();
+            Avail::Known(Physical { ranges, absent: seen.absent, ..Physical::default() }.at_most(RANGES))
+        }
+        Err(error @ PhysicalError::Hidden) => Avail::missing(Reason::NoPermission, error.to_string()),
+        Err(error @ PhysicalError::Unreadable(errno)) => {
+            let reason = if errno.is_refusal() { Reason::NoPermission } else { Reason::NotPresent };
+            Avail::missing(reason, error.to_string())
+        }
     }
 }
 

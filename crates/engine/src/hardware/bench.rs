@@ -1,6 +1,6 @@
 //! Blocks while a phase's memory lives.
 
-use super::arenas::Memory;
+use super::arenas::{Lost, Memory};
 use super::{Hardware, blocks, pair, prefetch, timed, transfer};
 use crate::backend::{Bench, Failure, Task};
 use memgauge_model::{Block, Cpu, Job};
@@ -10,12 +10,13 @@ use std::sync::atomic::Ordering;
 pub struct HardwareBench<'h, 'a> {
     hardware: &'h Hardware,
     memories: Vec<Memory<'a>>,
+    lost: Lost,
     seed: u64,
 }
 
 impl<'h, 'a> HardwareBench<'h, 'a> {
-    pub fn new(hardware: &'h Hardware, memories: Vec<Memory<'a>>, seed: u64) -> Self {
-        Self { hardware, memories, seed }
+    pub fn new(hardware: &'h Hardware, memories: Vec<Memory<'a>>, lost: Lost, seed: u64) -> Self {
+        Self { hardware, memories, lost, seed }
     }
 }
 
@@ -31,6 +32,10 @@ impl Bench for HardwareBench<'_, '_> {
     fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure> {
         if self.hardware.stop.load(Ordering::Relaxed) {
             return Err(Failure::Stopped);
+        }
+        let mut needed = task.plan.points[task.point].threads.iter().filter_map(|thread| thread.job.arena());
+        if let Some(failure) = needed.find_map(|arena| self.lost.get(&arena)) {
+            return Err(failure.clone());
         }
         let off = prefetch::off(self.hardware, task)?;
         let block = self.measure(task)?;

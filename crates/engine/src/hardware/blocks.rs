@@ -1,7 +1,7 @@
 //! Blocks of chases, streams and keep-alives: all that is measured in windows.
 
 use super::Hardware;
-use super::arenas::{Content, Memory};
+use super::arenas::{Content, Memory, Part};
 use super::combine::{self, Brought, Kind};
 use super::fill;
 use super::team::{Ended, Team};
@@ -13,10 +13,15 @@ use memgauge_kernels::{
     self as kernels, Rng,
     stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
 };
-use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Holds, Isa, Job, Mix, Reason, Span, Thread, ThreadCounts};
+use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Holds, Isa, Job, Mix, Point, Reason, Span, Thread, ThreadCounts};
+use std::collections::BTreeSet;
 
 /// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
 const CHASE_FLOOR_NS: u64 = 20_000;
+
+/// Between two arrays that are cut from one part of a region, against 4K aliasing.
+const GAP: usize = 4096 + LINE;
+const LINE: usize = 64;
 
 /// More than linking a byte of a ring takes, and reading it.
 const LINK_BYTE_NS: u64 = 1;
@@ -38,7 +43,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let tolerance = ns_to_ticks(rule.limits.gap_ns, hz);
     let members = u32::try_from(point.threads.len()).unwrap_or(u32::MAX);
     let team = Team::new(members, clock, cut, hardware.cost_ticks(), tolerance, hardware.stop, &hardware.counters);
-    let mut free: Vec<Option<&mut Memory<'_>>> = memories.iter_mut().map(Some).collect();
+    let mut free = Free::of(memories, point);
     let jobs = point
         .threads
         .iter()
@@ -142,23 +147,55 @@ struct Terms<'t> {
     hz: f64,
 }
 
+/// Memory that no thread of the block has yet.
+struct Free<'m, 'a> {
+    arenas: Vec<Option<&'m mut Memory<'a>>>,
+    /// Parts of regions, by arena.
+    parts: Vec<(ArenaId, Vec<Option<&'m mut Part<'a>>>)>,
+}
+
+impl<'m, 'a> Free<'m, 'a> {
+    fn of(memories: &'m mut [Memory<'a>], point: &Point) -> Self {
+        let (mut arenas, mut parts) = (Vec::new(), Vec::new());
+        let used: BTreeSet<ArenaId> = point.threads.iter().filter_map(|thread| thread.job.arena()).collect();
+        for memory in memories.iter_mut().filter(|memory| used.contains(&memory.id)) {
+            let id = memory.id;
+            if matches!(memory.content, Content::Region(_)) {
+                let Content::Region(all) = &mut memory.content else { continue };
+                parts.push((id, all.iter_mut().map(Some).collect()));
+            } else {
+                arenas.push(Some(memory));
+            }
+        }
+        Self { arenas, parts }
+    }
+
+    fn part(&mut self, arena: ArenaId, part: u32) -> Result<&'m mut Part<'a>, Failure> {
+        let parts = self.parts.iter_mut().find(|(id, _)| *id == arena);
+        parts.and_then(|(_, parts)| parts.get_mut(part as usize)?.take()).ok_or_else(wrong)
+    }
+}
+
 fn prepare<'m, 'a: 'm>(
     thread: &Thread,
-    free: &mut [Option<&'m mut Memory<'a>>],
+    free: &mut Free<'m, 'a>,
     terms: Terms<'_>,
 ) -> Result<(Cpu, Kind, Ready<'m, 'a>), Failure> {
     let hops = u64::from(terms.task.plan.windows.hops_per_stamp);
     let (kind, job) = match &thread.job {
         Job::Chase { arena, ring } => {
-            let Content::Chase { rings, ids, places } = take(free, *arena)? else { return Err(wrong()) };
+            let Content::Chase { rings, ids, places } = take(&mut free.arenas, *arena)? else { return Err(wrong()) };
             let (Some(id), Some(place)) = (ids.get(*ring), places.get_mut(*ring)) else { return Err(wrong()) };
             let floor = ns_to_ticks(CHASE_FLOOR_NS, terms.hz);
             let stretch = stretch(terms, *arena, *ring)?;
             (Kind::Hop, Ready::Chase(Chase { rings, ring: *id, place, stretch, hops, least: hops, floor }))
         }
-        Job::Stream { arena, mix, isa, block_lines, delay: _ } => {
-            let Content::Streams { arrays, place } = take(free, *arena)? else { return Err(wrong()) };
-            let work = stream(arrays, place, (*mix, *isa, *block_lines), terms)?;
+        Job::Stream { arena, part, mix, isa, block_lines, delay: _ } => {
+            let arrays = match part {
+                Some(part) => Arrays::cut(free.part(*arena, *part)?, *mix),
+                None => Arrays::chosen(take(&mut free.arenas, *arena)?, *mix),
+            };
+            let work = stream(arrays.ok_or_else(wrong)?, (*mix, *isa, *block_lines), terms)?;
             let moved = work.kernel.accounting();
             let (bytes, lines) = (moved.bytes_loaded + moved.bytes_stored, moved.lines_loaded + moved.lines_stored);
             (Kind::Burst { bytes, lines }, Ready::Stream(work))
@@ -193,9 +230,62 @@ pub fn wrong() -> Failure {
     Failure::Fatal("a thread's job does not fit its arena: the plan is wrong".into())
 }
 
-fn stream<'m>(
-    arrays: &'m mut [&mut [u8]],
+/// The arrays that a mix goes through, and how far it has come.
+struct Arrays<'m> {
+    read: [&'m [u8]; 2],
+    write: &'m mut [u8],
     place: &'m mut usize,
+}
+
+impl<'m> Arrays<'m> {
+    /// Of a thread's own. The last one is written; a single one is read or written.
+    fn chosen(content: &'m mut Content<'_>, mix: Mix) -> Option<Self> {
+        let Content::Streams { arrays, place } = content else { return None };
+        let (reads, writes) = streams(mix);
+        if arrays.len() < reads + writes {
+            return None;
+        }
+        let (back, front) = arrays.split_last_mut()?;
+        let (write, read): (&mut [u8], [&[u8]; 2]) = match (writes, front) {
+            (1, front) => {
+                let array = |at: usize| -> &[u8] { if at < reads { &*front[at] } else { &[] } };
+                (&mut **back, [array(0), array(1)])
+            }
+            (_, []) => (&mut [], [&**back, &[]]),
+            (_, front) => (&mut [], [&*front[0], &[]]),
+        };
+        Some(Self { read, write, place })
+    }
+
+    /// Of one part of a region, cut into arrays of equal length.
+    fn cut(part: &'m mut Part<'_>, mix: Mix) -> Option<Self> {
+        let (reads, writes) = streams(mix);
+        let arrays = reads + writes;
+        let each = part.memory.len().checked_sub(GAP * (arrays - 1))? / arrays;
+        let each = each - each % LINE;
+        let mut rest = &mut *part.memory;
+        let mut next = || {
+            let (array, behind) = std::mem::take(&mut rest).split_at_mut_checked(each)?;
+            rest = behind.get_mut(GAP..).unwrap_or_default();
+            Some(array)
+        };
+        let mut read: [&[u8]; 2] = [&[], &[]];
+        for array in read.iter_mut().take(reads) {
+            *array = next()?;
+        }
+        let write = if writes > 0 { next()? } else { &mut [] };
+        Some(Self { read, write, place: &mut part.place })
+    }
+}
+
+/// Arrays that a mix reads, and those that it writes.
+fn streams(mix: Mix) -> (usize, usize) {
+    let shape = mix.shape();
+    (shape.read_streams as usize, shape.stores as usize)
+}
+
+fn stream<'m>(
+    Arrays { read, write, place }: Arrays<'m>,
     (mix, isa, block_lines): (Mix, Isa, Option<u32>),
     Terms { task, span, .. }: Terms<'_>,
 ) -> Result<Stream<'m>, Failure> {
@@ -204,23 +294,10 @@ fn stream<'m>(
     let walk = block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
     let kernel = Kernel::find(op(mix), lines, walk, isa_of(isa))
         .ok_or_else(|| Failure::point(Reason::NotSupported, format!("no {} loop for {} on this CPU", mix.name(), isa.word())))?;
-    let shape = mix.shape();
-    let (reads, writes) = (shape.read_streams as usize, shape.stores as usize);
-    if arrays.len() < reads + writes {
-        return Err(wrong());
-    }
+    let (reads, writes) = streams(mix);
     let each = span.map_or(usize::MAX, |span| usize::try_from(span.bytes).unwrap_or(usize::MAX) / (reads + writes));
-    let last = arrays.len() - 1;
-    let (front, back) = arrays.split_at_mut(last);
-    // A single array is read or written; of several the last one is written.
-    let (write, read): (&mut [u8], [&[u8]; 2]) = match (reads, writes, front) {
-        (_, 1, front) => {
-            let array = |at: usize| -> &[u8] { if at < reads { whole(front[at], each, kernel.read_granule()) } else { &[] } };
-            (whole_mut(back[0], each, kernel.write_granule()), [array(0), array(1)])
-        }
-        (_, _, []) => (&mut [], [whole(back[0], each, kernel.read_granule()), &[]]),
-        (_, _, front) => (&mut [], [whole(front[0], each, kernel.read_granule()), &[]]),
-    };
+    let read = read.map(|array| whole(array, each, kernel.read_granule()));
+    let write = whole_mut(write, each, kernel.write_granule());
     let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::point(Reason::NotApplicable, error))?;
     // Where the last block ended, not at the beginning: that may still be in a cache.
     let from = |len: usize, granule: usize| (*place % len.max(1)).checked_div(granule).map_or(0, |bursts| bursts * granule);

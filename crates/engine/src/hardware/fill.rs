@@ -1,6 +1,6 @@
 //! Making an arena's pages exist, and what they hold.
 
-use super::arenas::{Content, Mapped, Memory};
+use super::arenas::{self, Content, Lost, Mapped, Memory, Part};
 use super::crew;
 use crate::backend::Failure;
 use memgauge_kernels::{Rng, chase, chase::Rings, touch};
@@ -14,12 +14,14 @@ const WINDOW_NODES: u64 = 4096;
 const SLICE: usize = 64 << 20;
 /// Bytes that one thread makes exist before it takes the next.
 const SHARE: usize = 256 << 20;
+/// Parts of a region are whole multiples of this.
+const GRAIN: usize = 4096;
 /// The k-th array of a thread begins so much past the end of the one before, so that no two streams meet in a set of a cache.
 const STAGGER: usize = (2 << 20) + 4096 + 64;
 
 /// Makes all pages exist, by all CPUs of the crew at once. Where binding was refused the toucher's own node decides, so its
-/// thread does it.
-pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<(), Failure> {
+/// thread does it. Returns the regions for which that failed.
+pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<Lost, Failure> {
     let mut jobs = Vec::new();
     for mapped in arenas {
         let planned = &plan.arenas[mapped.id];
@@ -35,14 +37,16 @@ pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<(),
             });
         }
     }
-    crew::run(plan, arenas, jobs, |(mapped, offset, len)| {
-        mapped.arena.populate_range(offset, len, stop).map_err(|error| match error {
+    let failed = crew::run(plan, arenas, jobs, |(mapped, offset, len)| {
+        let populated = mapped.arena.populate_range(offset, len, stop).map_err(|error| match error {
             PopulateError::Stopped { .. } => Failure::Stopped,
             PopulateError::Kernel { errno, .. } => Failure::refused(errno, error),
             other => Failure::point(Reason::NotPresent, other),
-        })
+        });
+        let failed = populated.err().map(|failure| arenas::dispensable(&plan.arenas[mapped.id], failure)).transpose()?;
+        Ok(failed.map(|failure| (mapped.id, failure)))
     })?;
-    Ok(())
+    Ok(failed.into_iter().flatten().collect())
 }
 
 /// Links rings and fills streams, then puts what was written out of the caches: a chase that finds the lines of its own
@@ -65,6 +69,7 @@ pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicB
                     .ok_or_else(short)?;
                 Content::C2c { lines, push: behind }
             }
+            Holds::Region { parts, bytes } => region(cut(memory, *bytes), *parts, stop)?,
         };
         Ok(Memory { id, content })
     })?;
@@ -122,16 +127,36 @@ fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &Ato
         memory = rest;
         // The last one is written; unless it is the only one, nobody reads it.
         if at == 0 || at + 1 < streams as usize {
-            for slice in array.chunks_mut(SLICE) {
-                if stop.load(Ordering::Relaxed) {
-                    return Err(Failure::Stopped);
-                }
-                touch::fill(slice);
-            }
+            write(array, stop)?;
         }
         arrays.push(array);
     }
     Ok(Content::Streams { arrays, place: 0 })
+}
+
+fn write(memory: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
+    for slice in memory.chunks_mut(SLICE) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        touch::fill(slice);
+    }
+    Ok(())
+}
+
+/// Parts of whole 4 KiB; the last one has the rest.
+fn region<'a>(memory: &'a mut [u8], parts: u32, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
+    write(memory, stop)?;
+    let each = memory.len() / (parts.max(1) as usize) / GRAIN * GRAIN;
+    let mut rest = memory;
+    let mut content = Vec::new();
+    for part in 0..parts {
+        let len = if part + 1 == parts { rest.len() } else { each };
+        let (memory, behind) = rest.split_at_mut_checked(len).ok_or_else(short)?;
+        content.push(Part { memory, place: 0 });
+        rest = behind;
+    }
+    Ok(Content::Region(content))
 }
 
 fn short() -> Failure {
@@ -149,6 +174,7 @@ fn cost(planned: &Planned) -> u64 {
             })
             .sum(),
         Holds::Streams { streams, bytes } => u64::from(*streams) * bytes / 10,
+        Holds::Region { bytes, .. } => bytes / 10,
         Holds::C2c { .. } => 1,
     }
 }

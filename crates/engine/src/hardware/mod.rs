@@ -20,6 +20,7 @@ mod work;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
+use arenas::Held;
 use bench::HardwareBench;
 use counters::Counters;
 use memgauge_kernels::{Clock, spin};
@@ -185,18 +186,26 @@ impl Backend for Hardware {
     ) -> Result<PhaseOutcome, Failure> {
         let mut spent = Spent::default();
         let begun = self.elapsed();
-        let (mut arenas, events) = arenas::map(plan, ids)?;
-        fill::populate(plan, &arenas, self.stop)?;
+        let Held { mut arenas, mut lost, events } = arenas::map(plan, ids)?;
+        match fill::populate(plan, &arenas, self.stop) {
+            Ok(more) => lost.extend(more),
+            Err(failure) => return Err(given_back(arenas, failure)),
+        }
+        arenas.retain(|mapped| !lost.contains_key(&mapped.id));
         spent.add("touch", self.elapsed() - begun);
         let touched = self.elapsed();
         let before = arenas::placements(plan, &arenas);
+        let physical = arenas::places(plan, &arenas);
         spent.add("check", self.elapsed() - touched);
         let checked = self.elapsed();
-        let memories = fill::fill(plan, &mut arenas, seed, self.stop)?;
+        let memories = match fill::fill(plan, &mut arenas, seed, self.stop) {
+            Ok(memories) => memories,
+            Err(failure) => return Err(given_back(arenas, failure)),
+        };
         spent.add("fill", self.elapsed() - checked);
 
         let filled = self.elapsed();
-        let mut bench = HardwareBench::new(self, memories, seed);
+        let mut bench = HardwareBench::new(self, memories, lost, seed);
         let done = body(&mut bench);
         drop(bench);
         spent.add("blocks", self.elapsed() - filled);
@@ -205,10 +214,15 @@ impl Backend for Hardware {
         let after = arenas::placements(plan, &arenas);
         arenas::release(arenas);
         spent.add("release", self.elapsed() - measured);
-        done?;
-        let differ = arenas::differing(&before);
-        Ok(PhaseOutcome { before, after, events: events.into_iter().chain(differ).collect(), spent_ns: spent.into_map() })
+        let events = events.into_iter().chain(arenas::differing(&before)).collect();
+        Ok(PhaseOutcome { before, after, events, physical, failure: done.err(), spent_ns: spent.into_map() })
     }
+}
+
+/// A failure, when what was mapped is unmapped.
+fn given_back(arenas: Vec<arenas::Mapped>, failure: Failure) -> Failure {
+    arenas::release(arenas);
+    failure
 }
 
 #[cfg(test)]

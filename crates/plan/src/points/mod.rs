@@ -7,6 +7,7 @@ mod matrix;
 mod max;
 mod peak;
 mod prefetch;
+mod scan;
 mod sweep;
 
 use crate::draft::Draft;
@@ -23,6 +24,7 @@ pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
         What::Loaded => loaded::draw(draft)?,
         What::C2c => c2c::draw(draft)?,
         What::Sweep => sweep::draw(draft)?,
+        What::Scan => scan::draw(draft)?,
         What::All => {
             idle::draw(draft)?;
             peak::draw(draft)?;

@@ -12,6 +12,8 @@ mod refusals;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
+mod scan;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod timing;

@@ -49,12 +49,13 @@ prop_compose! {
     fn request()(
         what in prop::sample::select(vec![
             What::All, What::Idle, What::Peak, What::Max, What::MatrixLatency, What::MatrixBandwidth, What::Loaded, What::C2c,
-            What::Sweep,
+            What::Sweep, What::Scan,
         ]),
         cpu in prop::option::weighted(0.3, 0_u32..10),
         loads in prop::option::weighted(0.3, prop::collection::vec(0_u32..12, 0..5)),
         node in prop::option::weighted(0.3, 0_u32..8),
         buffer in prop::option::weighted(0.4, 0_u64..(1 << 31)),
+        limit in prop::option::weighted(0.3, 0_u64..(1 << 34)),
         pages in prop::option::weighted(0.3, prop::sample::select(Pages::ALL.to_vec())),
         mixes in prop::collection::vec(prop::sample::select(Mix::all().collect::<Vec<_>>()), 0..3),
         smt in prop::sample::select(Smt::ALL.to_vec()),
@@ -66,6 +67,7 @@ prop_compose! {
         (request.cpu, request.node, request.buffer, request.pages) = (cpu, node, buffer, pages);
         (request.load_cpus, request.mixes, request.smt) = (loads.map(CpuList::from), mixes, smt);
         (request.time_ns, request.share_core) = (time, share_core);
+        request.limit = limit.filter(|_| what == What::Scan);
         request.stride = stride.map(|stride| stride / 8 * 8);
         request
     }
@@ -132,29 +134,38 @@ fn arenas_are_right(machine: &Machine, plan: &Plan) -> Result<(), TestCaseError>
                 prop_assert!(arena.bytes >= apart && (1..=3).contains(streams), "{:?}", arena);
             }
             Holds::C2c { bytes, .. } => prop_assert!(arena.bytes >= *bytes && *bytes >= 4096),
+            Holds::Region { parts, bytes } => prop_assert!(arena.bytes == *bytes && *bytes >= u64::from(*parts) * 4096),
         }
     }
     for point in &plan.points {
         let arenas = arenas_of(point);
-        let streams: Vec<ArenaId> = point
+        let streams: Vec<(ArenaId, Option<u32>)> = point
             .threads
             .iter()
             .zip(&arenas)
             .filter_map(|(thread, arena)| match thread.job {
-                Job::Stream { .. } => Some(*arena),
+                Job::Stream { part, .. } => Some((*arena, part)),
                 _ => None,
             })
             .collect();
         if point.threads.iter().all(|thread| thread.job != Job::KeepAlive) {
-            prop_assert_eq!(streams.iter().collect::<BTreeSet<_>>().len(), streams.len(), "an arena a stream: {:?}", point);
+            prop_assert_eq!(
+                streams.iter().collect::<BTreeSet<_>>().len(),
+                streams.len(),
+                "an arena or a part a stream: {:?}",
+                point
+            );
         }
         for thread in &point.threads {
             let fits = match thread.job {
                 Job::Chase { arena, ring } | Job::TimedChase { arena, ring } => {
                     matches!(&plan.arenas[arena].holds, Holds::Chase { rings, .. } if ring < rings.len())
                 }
-                Job::Stream { arena, mix, .. } => {
+                Job::Stream { arena, part: None, mix, .. } => {
                     matches!(plan.arenas[arena].holds, Holds::Streams { streams, .. } if mix.shape().streams() <= streams)
+                }
+                Job::Stream { arena, part: Some(part), .. } => {
+                    matches!(plan.arenas[arena].holds, Holds::Region { parts, .. } if part < parts)
                 }
                 Job::C2c { arena, .. } => matches!(plan.arenas[arena].holds, Holds::C2c { .. }),
                 Job::KeepAlive => true,
@@ -184,8 +195,9 @@ fn phases_are_right(machine: &Machine, plan: &Plan) -> Result<(), TestCaseError>
                 Pages::Base | Pages::Thp => *ordinary.entry(arena.node).or_default() += arena.bytes,
             }
         }
+        let tenths = if phase.held.is_some() { 8 } else { 9 };
         for (node, bytes) in &ordinary {
-            prop_assert!(*bytes <= machine.node(*node).unwrap().available_bytes * 9 / 10);
+            prop_assert!(*bytes <= machine.node(*node).unwrap().available_bytes * tenths / 10);
         }
         for (node, pages) in &pages {
             prop_assert!(*pages <= machine.node(*node).unwrap().huge_pages[0].free);

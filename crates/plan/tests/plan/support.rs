@@ -241,13 +241,7 @@ pub fn refusal(lab: &Lab, what: What, flags: &[(&str, &str)]) -> String {
 }
 
 pub fn arenas_of(point: &Point) -> Vec<ArenaId> {
-    let arena = |thread: &Thread| match thread.job {
-        Job::Chase { arena, .. } | Job::TimedChase { arena, .. } | Job::Stream { arena, .. } | Job::C2c { arena, .. } => {
-            Some(arena)
-        }
-        Job::KeepAlive => None,
-    };
-    point.threads.iter().filter_map(arena).collect()
+    point.threads.iter().filter_map(|thread| thread.job.arena()).collect()
 }
 
 pub fn cpus_of(point: &Point) -> Vec<Cpu> {
