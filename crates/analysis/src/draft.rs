@@ -123,7 +123,8 @@ fn reason(cause: &str, figures: &[String]) -> String {
     }
 }
 
-fn push_once(lines: &mut Vec<String>, line: String) {
+/// Adds a line, unless it is there.
+pub(crate) fn push_once(lines: &mut Vec<String>, line: String) {
     if !lines.contains(&line) {
         lines.push(line);
     }

@@ -1,6 +1,6 @@
 //! Where a figure's memory was, by the kernel's own answer.
 
-use crate::draft::Draft;
+use crate::draft::{Draft, push_once};
 use memgauge_model::{Block, MetricPlacement, Pages, Placement, units};
 use std::collections::BTreeSet;
 
@@ -99,12 +99,6 @@ fn huge_percent(kind: &str) -> Option<f64> {
 /// Distinct words, sorted: `thp`, or `base+thp` where answers differ.
 fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("+")
-}
-
-fn push_once(lines: &mut Vec<String>, line: String) {
-    if !lines.contains(&line) {
-        lines.push(line);
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::args::{Call, Output};
 use crate::say;
 use crate::trouble::Trouble;
+use memgauge_model::Refusal;
 use memgauge_store::{FileTarget, FolderTarget};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,13 @@ impl Outputs {
             let folder = FolderTarget::prepare(path).map_err(|error| Trouble::output("--out", path, &error))?;
             Ok::<_, Trouble>((path.to_path_buf(), folder))
         });
-        Ok(Self { json, out: out.transpose()? })
+        let outputs = Self { json, out: out.transpose()? };
+        let elsewhere = outputs.out.is_some() || matches!(outputs.json, Some((_, Json::File(_))));
+        if say::closed() && !elsewhere {
+            let problem = "stdout is closed: the result would be lost";
+            return Err(Refusal::new("", "", problem, "leave it open, or write the result with --json FILE or --out DIR").into());
+        }
+        Ok(outputs)
     }
 
     /// Prints `text`, then writes `document` and the folder's `files`.
@@ -42,7 +49,9 @@ impl Outputs {
     ///
     /// The first that failed; the others were tried all the same.
     pub fn write(&mut self, text: &str, document: impl FnOnce() -> String, files: Files<'_>) -> Result<(), Trouble> {
-        let printed = say::result(text).map_err(|error| Trouble::Failed(format!("stdout: {}", plain(&error))));
+        // Closed on purpose: `prepare` has seen that the result goes elsewhere.
+        let printed = if say::closed() { Ok(()) } else { say::result(text) };
+        let printed = printed.map_err(|error| Trouble::Failed(format!("stdout: {}", plain(&error))));
         let json = self.json.as_mut().map_or(Ok(()), |(path, target)| match target {
             Json::File(target) => target.write(document().as_bytes()).map_err(|error| Trouble::write("--json", path, &error)),
             Json::Stdout => say::result(&document()).map_err(|error| Trouble::write("--json", path, &plain(&error))),

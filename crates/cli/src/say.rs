@@ -8,13 +8,21 @@ use std::io::{self, IsTerminal, Write};
 ///
 /// # Errors
 ///
-/// What the system says otherwise: a full disk behind a redirection.
+/// What the system says otherwise: a full disk behind a redirection, or no stdout at all (`>&-`).
 pub fn result(text: &str) -> io::Result<()> {
+    if closed() {
+        return Err(io::Error::other("closed"));
+    }
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
+}
+
+/// Is there no stdout? Whatever is printed would be lost.
+pub fn closed() -> bool {
+    memgauge_sys::stdio::stdout_was_closed()
 }
 
 /// One line to stderr. Where nobody can hear it there is nothing to be done about that.

@@ -70,6 +70,26 @@ fn the_observer_is_no_load() {
     refused(&["loaded", "--cpu", &cpu, "--load-cpus", &cpu], &format!("--load-cpus {cpu}: "));
 }
 
+/// Rust's start puts /dev/null in its place: without a look before that, all would seem well.
+#[test]
+fn a_closed_stdout_is_no_place_for_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.json");
+    let closed = |args: &str| {
+        let call = format!("exec \"$0\" {args} >&-");
+        let output = Process::new("sh").args(["-c", &call]).arg(assert_cmd::cargo::cargo_bin("memgauge")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for args in ["idle", "--dry-run", "topology --json -"] {
+        let (code, line) = closed(args);
+        assert_eq!((code, line.matches('\n').count()), (Some(2), 1), "{args}: {line}");
+        assert!(line.starts_with("memgauge: stdout is closed") && line.contains("; "), "{args}: {line}");
+    }
+    assert_eq!(closed("--version"), (Some(1), "memgauge: stdout: closed\n".to_owned()));
+    assert_eq!(closed(&format!("--dry-run --json {}", file.display())), (Some(0), String::new()));
+    assert!(std::fs::metadata(&file).unwrap().len() > 0);
+}
+
 #[test]
 fn outputs_that_cannot_be_written_are_refused_before_measuring() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Which flag, which value, what is wrong, what to do instead.
-/// Prints as `--buffer 900TiB: more than node 0 has free (22.7 GiB); use 5 GiB or less`.
+/// Prints as `--buffer 900TiB: more than node 0 has free (22.7 GiB); use 5GiB or less`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The flag as the user typed it, `--buffer`; empty where no flag is at fault.

@@ -103,7 +103,7 @@ impl Cutter<'_> {
         let bytes = asked.checked_next_multiple_of(page).unwrap_or(u64::MAX / page * page);
         if bytes < threads.saturating_mul(PART) {
             let problem = format!("less than 64 KiB for each of the {threads} threads that share a region");
-            let remedy = format!("use {} KiB or more, or fewer threads (--load-cpus)", threads * PART / 1024);
+            let remedy = format!("use {} or more, or fewer threads (--load-cpus)", sizes::rounded_up(threads * PART));
             return Err(Refusal::new("--buffer", self.typed("--buffer", asked), problem, remedy));
         }
         if bytes != asked {
@@ -208,7 +208,7 @@ impl Cutter<'_> {
         if let Some(limit) = request.limit.filter(|_| self.share.is_some_and(|share| share < bytes)) {
             let each = if self.nodes > 1 { format!(" on each of {} nodes", self.nodes) } else { String::new() };
             let problem = format!("less than a region of {size}{each}");
-            let remedy = format!("use {} or more, or a smaller --buffer", units::bytes(bytes.saturating_mul(self.nodes)));
+            let remedy = format!("use {} or more, or a smaller --buffer", sizes::rounded_up(bytes.saturating_mul(self.nodes)));
             return Refusal::new("--limit", self.typed("--limit", limit), problem, remedy);
         }
         let short = |bytes: u64| {
@@ -238,8 +238,7 @@ impl Cutter<'_> {
             ),
             None => {
                 let problem = format!("a region of {size}, which caches can't hold, is more than {what}");
-                let size = smaller.replace(' ', "");
-                let remedy = format!("free some memory, or use --buffer {size} or less (caches then hold part of it)");
+                let remedy = format!("free some memory, or use --buffer {smaller} or less (caches then hold part of it)");
                 Refusal::new("", "", problem, remedy)
             }
         }
@@ -249,12 +248,7 @@ impl Cutter<'_> {
         let asked = self.draft.request.buffer.unwrap_or(bytes);
         let problem = format!("more than {MOST} regions");
         let limit = sizes::rounded_down(bytes.saturating_mul(MOST).saturating_mul(self.nodes));
-        Refusal::new(
-            "--buffer",
-            self.typed("--buffer", asked),
-            problem,
-            format!("use a larger one, or --limit {}", limit.replace(' ', "")),
-        )
+        Refusal::new("--buffer", self.typed("--buffer", asked), problem, format!("use a larger one, or --limit {limit}"))
     }
 
     fn typed(&self, flag: &str, bytes: u64) -> String {

@@ -156,12 +156,21 @@ fn largest(most: u64, short: &impl Fn(Scale) -> Option<Shortage>) -> Option<Stri
     Some(rounded_down(bytes))
 }
 
-/// A size that fits when it is typed.
+/// A size that fits when it is typed: rounded down, without a space.
 pub(crate) fn rounded_down(bytes: u64) -> String {
     match bytes {
-        _ if bytes >= 4 * GIB => format!("{} GiB", bytes / GIB),
-        _ if bytes >= 4 * MIB => format!("{} MiB", bytes / MIB),
-        _ => format!("{} KiB", bytes / KIB),
+        _ if bytes >= 4 * GIB => format!("{}GiB", bytes / GIB),
+        _ if bytes >= 4 * MIB => format!("{}MiB", bytes / MIB),
+        _ => format!("{}KiB", bytes / KIB),
+    }
+}
+
+/// The same, rounded up.
+pub(crate) fn rounded_up(bytes: u64) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(GIB) => format!("{}GiB", bytes / GIB),
+        _ if bytes.is_multiple_of(MIB) => format!("{}MiB", bytes / MIB),
+        _ => format!("{}KiB", bytes.div_ceil(KIB)),
     }
 }
 
@@ -188,7 +197,7 @@ fn refuse_automatic(draft: &Draft, short: &impl Fn(Scale) -> Option<Shortage>) -
     let problem = format!("buffers of twice the last-level cache need {} in all, more than {what}", units::bytes(needed));
     let remedy = match largest(1 << 46, short) {
         Some(size) => {
-            format!("use --buffer {} or less (caches then hold part of it), or {}", size.replace(' ', ""), fewer_threads())
+            format!("use --buffer {size} or less (caches then hold part of it), or {}", fewer_threads())
         }
         None => fewer_threads(),
     };

@@ -31,6 +31,7 @@ pub mod placement;
 pub mod proc;
 pub mod sched;
 pub mod signals;
+pub mod stdio;
 
 pub use arena::{Arena, ArenaError, ArenaSpec, BindError, Binding};
 pub use cpu::{CpuSet, PinError, Pinned};

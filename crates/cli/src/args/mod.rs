@@ -33,7 +33,8 @@ use std::path::PathBuf;
                   core to core, node to node; and says how sure each figure is.\n\n\
                   Without a command it does all of it, in about 30 s on two CPUs.",
     after_help = EXAMPLES,
-    disable_help_subcommand = true
+    disable_help_subcommand = true,
+    propagate_version = true
 )]
 struct Cli {
     #[command(subcommand)]
@@ -129,7 +130,8 @@ pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
 
 /// The parser, whole.
 pub fn parser() -> clap::Command {
-    Cli::command()
+    // By one name wherever its version is asked for.
+    Cli::command().mut_subcommands(|command| command.display_name("memgauge"))
 }
 
 /// The first word that is no text, where text is wanted: clap says neither which one nor whose. Paths may be any bytes.
@@ -349,6 +351,10 @@ mod tests {
         assert!(help.contains("--root") && !help.contains("--buffer"), "{help}");
         let Err(Stop::Text(help)) = call("max --help") else { panic!("no help") };
         assert!(help.contains("--delays") && !help.contains("--keepalive"), "{help}");
+        for words in ["--version", "idle --version", "matrix latency --version"] {
+            let Err(Stop::Text(version)) = call(words) else { panic!("no version") };
+            assert_eq!(version, concat!("memgauge ", env!("CARGO_PKG_VERSION"), "\n"), "{words}");
+        }
         let Err(Stop::Text(help)) = call("--help") else { panic!("no help") };
         assert!(help.contains("--buffer") && help.contains("Examples:"), "{help}");
     }

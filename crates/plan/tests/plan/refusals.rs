@@ -194,18 +194,18 @@ fn buffers() {
         &[("--buffer", "1000")],
         "--buffer 1000: too small for a ring and a burst; use 4KiB or more, or leave it out for the automatic size",
     );
-    check(&two, What::Idle, &[("--buffer", "900TiB")], "--buffer 900TiB: more than node 0 has free (24 GiB); use 21 GiB or less");
+    check(&two, What::Idle, &[("--buffer", "900TiB")], "--buffer 900TiB: more than node 0 has free (24 GiB); use 21GiB or less");
     check(
         &two,
         What::Peak,
         &[("--buffer", "17179869183GiB")],
-        "--buffer 17179869183GiB: more than node 0 has free (24 GiB); use 3681 MiB or less",
+        "--buffer 17179869183GiB: more than node 0 has free (24 GiB); use 3681MiB or less",
     );
     check(
         &in_cgroup(two_cpus(), 512 * MIB),
         What::Idle,
         &[("--buffer", "1GiB")],
-        "--buffer 1GiB: more than the cgroup leaves (512 MiB); use 443 MiB or less",
+        "--buffer 1GiB: more than the cgroup leaves (512 MiB); use 443MiB or less",
     );
     check(
         &in_cgroup(two_cpus(), 512 * MIB),
@@ -218,13 +218,13 @@ fn buffers() {
         &two_cpus().with(|m| m.limits.address_space = Some(GIB)),
         What::Idle,
         &[("--buffer", "2GiB")],
-        "--buffer 2GiB: more than the address-space limit (ulimit -v) allows (1 GiB); use 760 MiB or less",
+        "--buffer 2GiB: more than the address-space limit (ulimit -v) allows (1 GiB); use 760MiB or less",
     );
     check(
         &two_cpus().with(|m| m.memory.available_bytes = GIB),
         What::Idle,
         &[("--buffer", "2GiB")],
-        "--buffer 2GiB: more than the machine has available (1 GiB); use 750 MiB or less",
+        "--buffer 2GiB: more than the machine has available (1 GiB); use 750MiB or less",
     );
 }
 

@@ -129,19 +129,19 @@ fn what_cannot_be_cut_is_refused_with_the_remedy() {
     );
     assert_eq!(
         refused(&two_cpus(), &[("--buffer", "900TiB")]),
-        "--buffer 900TiB: more than 80 % of what node 0 has free (24 GiB); use 19 GiB or less"
+        "--buffer 900TiB: more than 80 % of what node 0 has free (24 GiB); use 19GiB or less"
     );
     assert_eq!(
         refused(&two_cpus(), &[("--limit", "64MiB")]),
-        "--limit 64MiB: less than a region of 600 MiB; use 600 MiB or more, or a smaller --buffer"
+        "--limit 64MiB: less than a region of 600 MiB; use 600MiB or more, or a smaller --buffer"
     );
     assert_eq!(
         refused(&two_sockets(), &[("--buffer", "1GiB"), ("--limit", "1GiB")]),
-        "--limit 1GiB: less than a region of 1 GiB on each of 2 nodes; use 2 GiB or more, or a smaller --buffer"
+        "--limit 1GiB: less than a region of 1 GiB on each of 2 nodes; use 2GiB or more, or a smaller --buffer"
     );
     assert_eq!(
         refused(&two_sockets(), &[("--buffer", "64KiB"), ("--pages", "base")]),
-        "--buffer 64KiB: less than 64 KiB for each of the 8 threads that share a region; use 512 KiB or more, or fewer threads \
+        "--buffer 64KiB: less than 64 KiB for each of the 8 threads that share a region; use 512KiB or more, or fewer threads \
          (--load-cpus)"
     );
     assert_eq!(

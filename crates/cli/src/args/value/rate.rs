@@ -14,6 +14,8 @@ pub fn rate(text: &str) -> Result<f64, BadValue> {
         "MiB/s" => 1 << 20,
         "GiB/s" => 1 << 30,
         "TiB/s" => 1 << 40,
+        // Not "write 0GB/s": a remedy must not be refused in its turn.
+        "" if text.trim_matches(['0', '.']).is_empty() => return Err(nothing()),
         "" => return Err(BadValue::new("no unit", format!("write {text}GB/s"))),
         _ => return Err(BadValue::new("not a unit of bandwidth", "use MB/s, GB/s or TB/s (10^6, 10^9, 10^12), or MiB/s, GiB/s")),
     };
@@ -22,10 +24,14 @@ pub fn rate(text: &str) -> Result<f64, BadValue> {
     let value: f64 = digits.trim().parse().map_err(|_| bad())?;
     let _ = number;
     if value == 0.0 {
-        return Err(BadValue::new("no bandwidth at all", "use what the memory modules could do, such as 204.8GB/s"));
+        return Err(nothing());
     }
     #[expect(clippy::cast_precision_loss, reason = "a unit is a power of ten or two")]
     Ok(value * unit as f64)
+}
+
+fn nothing() -> BadValue {
+    BadValue::new("no bandwidth at all", "use what the memory modules could do, such as 204.8GB/s")
 }
 
 #[cfg(test)]
@@ -45,6 +51,9 @@ mod tests {
         }
         for text in ["", "204.8", "-1GB/s", "0GB/s", "1Gb/s", "1GBps", "infGB/s", "1e9B/s"] {
             assert!(rate(text).is_err(), "{text:?} was taken");
+        }
+        for text in ["0", "0.0", "0GB/s"] {
+            assert!(rate(text).unwrap_err().to_string().starts_with("no bandwidth at all; use "), "{text}");
         }
     }
 }
