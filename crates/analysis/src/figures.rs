@@ -7,6 +7,7 @@ use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
 use memgauge_model::{C2cScope, End, Measure, Metric, MetricId, Point, PointId, Record, units};
+use std::collections::BTreeMap;
 
 /// The record with the blocks chosen that count.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(crate) struct Figure {
 /// Writes the figures of all points; what could not be had goes to the gaps.
 pub(crate) fn measured(case: &Case<'_>, draft: &mut Draft) -> Vec<Figure> {
     let mut figures = Vec::new();
+    // Of a brief sweep's sizes each has a window or two: they are judged together.
+    let mut brief: BTreeMap<&'static str, Series> = BTreeMap::new();
     absent::searches(case, draft);
     for (point, planned) in case.record.plan.points.iter().enumerate() {
         if absent::is_candidate(case.record, point) {
@@ -48,9 +51,16 @@ pub(crate) fn measured(case: &Case<'_>, draft: &mut Draft) -> Vec<Figure> {
             continue;
         }
         for &(name, quantity) in labels::names(&planned.measure) {
-            figures.extend(Writer::new(case, point, name, quantity).write(draft));
+            let writer = Writer::new(case, point, name, quantity);
+            let series = writer.series();
+            match planned.brief {
+                Some(_) => brief.entry(name).or_default().count_with(&series),
+                None => reject_disturbed(case, &series, &writer.title, draft),
+            }
+            figures.extend(writer.write(series, draft));
         }
     }
+    brief.iter().for_each(|(name, all)| reject_disturbed(case, all, name, draft));
     figures
 }
 
@@ -81,9 +91,7 @@ impl<'a> Writer<'a> {
         Self { case, point, planned, selection, name, quantity, labels, title, chaser, streams }
     }
 
-    fn write(&self, draft: &mut Draft) -> Option<Figure> {
-        let series = self.series();
-        reject_disturbed(self.case, &series, &self.title, draft);
+    fn write(&self, series: Series, draft: &mut Draft) -> Option<Figure> {
         absent::other_classes(self.selection, self.name, &self.labels, draft);
         if let Measure::Peak { .. } | Measure::Max { .. } | Measure::MatrixBandwidth { .. } | Measure::Loaded { .. } =
             self.planned.measure

@@ -41,7 +41,7 @@ pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
 }
 
 /// The level, by declared sizes, that the figure's working sets lie in; none where they lie in two, or no size is declared.
-fn level(case: &Case<'_>, figure: &Figure) -> Option<String> {
+pub(crate) fn level(case: &Case<'_>, figure: &Figure) -> Option<String> {
     let (plan, machine) = (&case.record.plan, &case.record.machine);
     let point = &plan.points[figure.point];
     let (node, touched): (NodeId, Vec<(Cpu, u64)>) = match (jobs::chaser(plan, point), jobs::streams(plan, point)) {

@@ -1,8 +1,9 @@
-//! Too good to be true: what no memory can do, and figures that are a cache's.
+//! Too good to be true: what no memory can do, and figures that are a cache's by their size. (By a sweep: `too_good.rs`.)
 
 use crate::draft::Draft;
 use crate::figures::Case;
 use crate::jobs;
+use crate::too_good::Verdict;
 use memgauge_model::{Block, Cpu, CpuList, Machine, NodeId, Request, units};
 
 /// No core moves more application bytes in a cycle; a loop that seems to was removed.
@@ -99,17 +100,28 @@ pub(crate) fn loop_removed(blocks: &[&Block], threads: usize, title: &str, draft
     })
 }
 
-/// What can't be judged is said, never passed in silence.
-pub(crate) fn note(case: &Case<'_>, draft: &mut Draft) {
-    let machine = &case.record.machine;
-    let bandwidths = draft.metrics.iter().any(|metric| metric.unit == "B/s");
-    if bandwidths {
-        // Passed is nothing yet: that would take a second size beside each.
-        draft.note(match theoretical(machine, &case.record.plan.request) {
-            None => "plausibility: unknown, the memory's theoretical bandwidth is not known here (--theoretical states it)",
-            Some(_) => {
-                "plausibility: not above the theoretical bandwidth; else unknown, no figure was repeated at twice its size"
-            }
-        });
+/// What can't be judged is said, never passed in silence. `by_sweep` is what a sweep says of latencies and of bandwidths.
+pub(crate) fn note(case: &Case<'_>, by_sweep: &[Option<Verdict>; 2], draft: &mut Draft) {
+    let [latencies, bandwidths] = by_sweep;
+    if let Some(verdict) = latencies {
+        draft.note(format!("plausibility of latencies: {}", told(verdict)));
+    }
+    if draft.metrics.iter().any(|metric| metric.unit == "B/s") {
+        let limit = match theoretical(&case.record.machine, &case.record.plan.request) {
+            None => "the memory's theoretical one is not known here (--theoretical states it)",
+            Some(_) => "not above the memory's theoretical one",
+        };
+        let levels = bandwidths
+            .as_ref()
+            .map_or_else(|| "unknown, none was repeated at twice its size (memgauge sweep does)".to_owned(), told);
+        draft.note(format!("plausibility of bandwidths: {levels}; {limit}"));
+    }
+}
+
+fn told(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Memory(why) => format!("memory's, {why}"),
+        Verdict::Cache(why) => why.clone(),
+        Verdict::Unknown(why) => format!("unknown, {why}"),
     }
 }

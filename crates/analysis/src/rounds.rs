@@ -145,6 +145,13 @@ impl Series {
         }
     }
 
+    /// Takes in how many windows another figure has, and what was disturbed of them.
+    pub fn count_with(&mut self, other: &Self) {
+        self.windows += other.windows;
+        self.excluded += other.excluded;
+        other.seen.iter().for_each(|(kind, count)| *self.seen.entry(kind).or_default() += count);
+    }
+
     /// The share of windows that don't count.
     pub fn excluded_share(&self) -> f64 {
         f64::from(self.excluded) / f64::from((self.windows + self.excluded).max(1))

@@ -4,7 +4,7 @@ use crate::draft::{Draft, Labels};
 use crate::figures::{Case, Figure};
 use crate::labels::set;
 use crate::{jobs, rounds};
-use memgauge_model::{Bound, Cache, FoundCache, Machine, Metric, MetricId, Sweep, SweepOver, SweepPoint};
+use memgauge_model::{Bound, Cache, FoundCache, Machine, Metric, MetricId, Order, Sweep, SweepOver, SweepPoint};
 use memgauge_stats as stats;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,13 @@ const NEAR: f64 = 4.0;
 /// Views of all sweeps, latencies first.
 pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
-    for (labels, group) in groups(figures, "sweep_latency", &["bytes", "class"], draft) {
-        let caches = caches(case, &group, &labels, draft);
+    let latencies = groups(figures, "sweep_latency", &["bytes", "class"], draft);
+    // Page walks rise with the size, too: where an order that amortises them was measured, it alone tells where caches end.
+    let is_best = |labels: &Labels| labels.get("order").is_some_and(|order| order == Order::SplitRandom.word());
+    let has_best = latencies.keys().any(is_best);
+    for (labels, group) in latencies {
+        let tells = !has_best || is_best(&labels);
+        let caches = if tells { caches(case, &group, &labels, draft) } else { Vec::new() };
         sweeps.push(view(&group, labels, SweepOver::Bytes, caches, None));
     }
     for (labels, group) in groups(figures, "sweep_bandwidth", &["bytes", "class"], draft) {

@@ -46,6 +46,9 @@ pub fn disturbed_share<'a>(blocks: impl IntoIterator<Item = &'a Block>, limits: 
 /// Is this point done at a look after `rounds` rounds?
 pub fn is_done(plan: &Plan, point: PointId, record: &PointRecord, rounds: u32) -> bool {
     let RoundRule { looks, precision, .. } = &plan.rounds;
+    if plan.points[point].brief.is_some_and(|most| rounds >= most) {
+        return true;
+    }
     if looks.last().is_none_or(|last| rounds >= *last) {
         return true;
     }

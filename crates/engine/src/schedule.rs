@@ -50,6 +50,8 @@ struct State<'a> {
     in_windows_ns: u64,
     /// That part of it which went to blocks measured again because they were disturbed, ns.
     again_ns: u64,
+    /// Time spent with brief points so far, ns: what later rounds don't have.
+    in_brief_ns: u64,
 }
 
 impl<'a> Schedule<'a> {
@@ -78,6 +80,7 @@ impl<'a> Schedule<'a> {
             blocks_foreseen: 0,
             in_windows_ns: 0,
             again_ns: 0,
+            in_brief_ns: 0,
         };
         Self { plan, backend, state }
     }
@@ -89,7 +92,9 @@ impl<'a> Schedule<'a> {
         let first_look = self.plan.rounds.looks.first().copied().unwrap_or(1);
         let candidates: usize = self.plan.searches.iter().map(|s| s.candidates.len().saturating_sub(1)).sum();
         let searching: usize = self.plan.searches.iter().map(|s| s.candidates.len() * s.rounds as usize).sum();
-        self.state.blocks_foreseen = searching + (self.plan.points.len() - candidates) * first_look as usize;
+        let brief = self.plan.points.iter().filter_map(|point| point.brief);
+        let spared: usize = brief.map(|rounds| first_look.saturating_sub(rounds) as usize).sum();
+        self.state.blocks_foreseen = searching + (self.plan.points.len() - candidates) * first_look as usize - spared;
         for search in &self.plan.searches {
             self.search(search, &mut active)?;
         }
@@ -128,18 +133,22 @@ impl<'a> Schedule<'a> {
         // may be far slower than the others, where the host must find the memory.
         let estimated = self.plan.estimate.setup_ns / u64::from(self.plan.estimate.rounds.max(1));
         let mut beside = estimated;
+        let mut brief = 0;
         let mut round = 0;
         while active.contains(&true) {
             let most = rule.looks.last().copied().unwrap_or(1);
             let windows_ns = self.window_ns(&active);
+            let has_brief = self.plan.points.iter().zip(&active).any(|(point, active)| *active && point.brief.is_some());
             // The time that the whole run may take counts from its beginning, search and calibration included.
-            let share = share(rule.whole_ns, self.backend.now_ns(), most - round.min(most), windows_ns, beside);
+            let now = self.backend.now_ns() + if has_brief { brief } else { 0 };
+            let share = share(rule.whole_ns, now, most - round.min(most), windows_ns, beside);
             if share < 0.999 {
                 self.state.event(self.backend.now_ns(), EventKind::Shortened { round, share });
             }
-            let (begun, in_windows) = (self.backend.now_ns(), self.state.in_windows_ns);
+            let (begun, in_windows, in_brief) = (self.backend.now_ns(), self.state.in_windows_ns, self.state.in_brief_ns);
             self.round(round, &active, share)?;
-            let spent = self.backend.now_ns() - begun;
+            brief = self.state.in_brief_ns - in_brief;
+            let spent = (self.backend.now_ns() - begun).saturating_sub(brief);
             beside = spent.saturating_sub(self.state.in_windows_ns - in_windows);
             if round == 0 {
                 beside = beside.min(estimated.max(spent / 4));
@@ -165,7 +174,7 @@ impl<'a> Schedule<'a> {
 
     /// Windows of a round when nothing is shortened, ns.
     fn window_ns(&self, active: &[bool]) -> u64 {
-        let points = self.plan.points.iter().zip(active).filter(|(_, active)| **active);
+        let points = self.plan.points.iter().zip(active).filter(|(point, active)| **active && point.brief.is_none());
         points.map(|(point, _)| point.time_ns).sum()
     }
 
@@ -227,7 +236,7 @@ impl State<'_> {
         let Some(delay) = delay_of(plan, point, &self.run.curves) else { return Ok(()) };
         let planned = &plan.points[point];
         #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "ns of a block")]
-        let time_ns = (planned.time_ns as f64 * share) as u64;
+        let time_ns = if planned.brief.is_some() { planned.time_ns } else { (planned.time_ns as f64 * share) as u64 };
         let first = self.run.points[point].rounds.len();
         for attempt in 0..=REPEATS {
             self.announce(bench.now_ns(), &describe(plan, point));
@@ -235,7 +244,10 @@ impl State<'_> {
             let class_before_ns = planned.class_pair.and_then(|pair| bench.class(pair));
             let block = bench.block(&Task { plan, point, delay, time_ns });
             let class_after_ns = planned.class_pair.and_then(|pair| bench.class(pair));
-            self.in_windows_ns += time_ns;
+            match planned.brief {
+                Some(_) => self.in_brief_ns += bench.now_ns() - started,
+                None => self.in_windows_ns += time_ns,
+            }
             let mut block = match block {
                 Ok(block) => block,
                 Err(Failure::Point { reason, detail }) => {
@@ -257,7 +269,7 @@ impl State<'_> {
             self.run.points[point].rounds.push(block);
             if let Some((before_ns, after_ns)) = flipped {
                 self.event(bench.now_ns(), EventKind::ClassChanged { point, before_ns, after_ns });
-            } else if attempt < REPEATS && self.disturbed(point) && self.may_repeat(time_ns) {
+            } else if attempt < REPEATS && planned.brief.is_none() && self.disturbed(point) && self.may_repeat(time_ns) {
                 self.event(bench.now_ns(), EventKind::Disturbed { point });
             } else {
                 break;

@@ -173,6 +173,28 @@ fn a_slow_machine_shortens_its_windows_to_keep_the_time() {
 }
 
 #[test]
+fn brief_points_have_their_rounds_first_and_later_ones_have_their_time_back() {
+    let mut plan = three();
+    let measure = Measure::SweepLatency { node: 0, span: Span { bytes: 4 << 10, settle: true }, keepalive: false };
+    let brief = point(&mut plan, measure, vec![chase(0, 0, 0)], 300_000_000);
+    plan.points[brief].brief = Some(2);
+    plan.rounds.looks = vec![6];
+    // Six rounds of three windows and their warm-up, twice the brief one: as much as there is time for, and little more.
+    let round = 1_000_000 + 3 * 80_000_000;
+    plan.rounds.whole_ns = Some(6 * round + 2 * 320_000_000 + 5_000_000);
+    plan.estimate = Estimate { setup_ns: 6 * (round - 180_000_000), rounds: 6, ..Estimate::default() };
+    let mut backend = play(|_, _| Ok(windows(100.0, 0.0)));
+    let done = run(&plan, &mut backend, &mut Quiet);
+    let rounds: Vec<Vec<u32>> =
+        done.points.iter().map(|record| record.rounds.iter().map(|block| block.round).collect()).collect();
+    assert_eq!(rounds[brief], [0, 1]);
+    assert!(rounds[..brief].iter().all(|rounds| rounds.len() == 6));
+    let times = |of: bool| backend.measured.iter().filter(move |(point, ..)| (*point == brief) == of).map(|(.., time)| *time);
+    assert!(times(true).all(|time| time == 300_000_000));
+    assert!(times(false).all(|time| time >= 59_000_000), "{:?}", backend.measured);
+}
+
+#[test]
 fn the_best_candidate_alone_is_measured_again() {
     let mut plan = three();
     for (at, delay) in [0, 2, 8].into_iter().enumerate() {

@@ -25,6 +25,12 @@ pub enum Order {
         /// Size of a window in bytes (512 KiB is usual).
         window_bytes: usize,
     },
+    /// Windows, too, but every other node of all of them first, then the nodes between: a neighbour that a prefetcher brings
+    /// along has its turn when the whole buffer has gone by.
+    SplitRandom {
+        /// Size of a window in bytes; it holds half as many nodes of each kind.
+        window_bytes: usize,
+    },
     /// One uniformly random cycle: pays TLB misses as pointer-heavy programs do.
     FullRandom,
     /// Rising addresses: says something only with prefetchers off.
@@ -95,8 +101,27 @@ struct Ring {
     word: usize,
     nodes: usize,
     start: u64,
-    /// It is one random cycle through all its nodes, into which more can be inserted.
-    extends: bool,
+    growth: Growth,
+}
+
+/// How a ring comes to span more of its buffer.
+#[derive(Debug, Clone, Copy)]
+enum Growth {
+    /// It is built anew.
+    Anew,
+    /// It is one random cycle through all its nodes, into which more are inserted.
+    Insert,
+    /// It is two chains of windows of so many nodes, to which windows are appended, unless its last ones are cut short.
+    Append { window: usize, chains: [Chain; 2] },
+}
+
+/// Windows joined end to start.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    /// Byte offset of the first node's link.
+    first: u64,
+    /// The last node, whose link leads out of the chain.
+    open: usize,
 }
 
 /// A buffer and the rings in it.
@@ -161,19 +186,25 @@ impl<'a> Rings<'a> {
         rng: &mut Rng,
     ) -> Result<RingId, RingError> {
         let mut ring = self.plan(stride, word, bytes)?;
-        let start = match order {
-            Order::Sequential => self.link(ring).sequential(stop),
-            Order::FullRandom => self.link(ring).windows(ring.nodes, rng, stop),
+        let linked = match order {
+            Order::Sequential => self.link(ring).sequential(stop).map(|start| (start, Growth::Anew)),
+            Order::FullRandom => self.link(ring).windows(ring.nodes, rng, stop).map(|start| (start, Growth::Insert)),
             Order::WindowRandom { window_bytes } => {
                 let window = window_bytes / stride;
                 if window < 2 {
                     return Err(RingError::TooSmall { bytes: window_bytes, stride });
                 }
-                self.link(ring).windows(window, rng, stop)
+                self.link(ring).windows(window, rng, stop).map(|start| (start, Growth::Anew))
+            }
+            Order::SplitRandom { window_bytes } => {
+                let window = (window_bytes / stride / 2).max(1);
+                let chains = [0, 1].map(|odd| self.lane(ring, odd).chain(0, window, rng, stop));
+                let [Some(even), Some(odd)] = chains else { return Err(RingError::Stopped) };
+                self.join(ring, [even, odd]);
+                Some((even.first, Growth::Append { window, chains: [even, odd] }))
             }
         };
-        ring.start = start.ok_or(RingError::Stopped)?;
-        ring.extends = order == Order::FullRandom;
+        (ring.start, ring.growth) = linked.ok_or(RingError::Stopped)?;
         let same = |r: &Ring| (r.stride, r.word) == (stride, word);
         if let Some(i) = self.rings.iter().position(same) {
             self.rings[i] = ring;
@@ -185,7 +216,7 @@ impl<'a> Rings<'a> {
 
     /// Makes ring `id` one through the nodes in the first `bytes` of the buffer. A full-random one that spans less is extended:
     /// insertion leaves a uniformly random single cycle at every step, so a ring that grows from size to size costs no more than
-    /// the largest alone. Any other is built anew.
+    /// the largest alone. To a split-random one of whole windows more of them are appended. Any other is built anew.
     ///
     /// # Errors
     ///
@@ -197,13 +228,31 @@ impl<'a> Rings<'a> {
     pub fn span(&mut self, stop: &AtomicBool, id: RingId, order: Order, bytes: usize, rng: &mut Rng) -> Result<(), RingError> {
         let old = self.rings[id.0];
         let new = self.plan(old.stride, old.word, bytes)?;
-        if !(old.extends && order == Order::FullRandom && new.nodes >= old.nodes) {
-            return self.build_over(stop, order, old.stride, old.word, bytes, rng).map(|_| ());
-        }
-        // Stopped on the way it can't be extended again: some of the new nodes are in it.
-        self.rings[id.0].extends = false;
-        self.link(new).extend(0, old.nodes, new.nodes, rng, stop).ok_or(RingError::Stopped)?;
-        self.rings[id.0] = Ring { start: old.start, extends: true, ..new };
+        let growth = match (old.growth, order) {
+            (growth @ Growth::Insert, Order::FullRandom) if new.nodes >= old.nodes => {
+                // Stopped on the way it can't be extended again: some of the new nodes are in it.
+                self.rings[id.0].growth = Growth::Anew;
+                self.link(new).extend(0, old.nodes, new.nodes, rng, stop).ok_or(RingError::Stopped)?;
+                growth
+            }
+            (Growth::Append { window, chains }, Order::SplitRandom { window_bytes })
+                if window == window_bytes / old.stride / 2
+                    && old.nodes.is_multiple_of(2 * window)
+                    // A new node for each chain at least.
+                    && new.nodes >= old.nodes + 2 =>
+            {
+                let more = [0, 1].map(|odd| self.lane(new, odd).chain(old.nodes / 2, window, rng, stop));
+                let [Some(even), Some(odd)] = more else { return Err(RingError::Stopped) };
+                for (lane, more) in [even, odd].into_iter().enumerate() {
+                    self.lane(new, lane).set(chains[lane].open, more.first);
+                }
+                let chains = [(chains[0], even), (chains[1], odd)].map(|(old, new)| Chain { open: new.open, ..old });
+                self.join(new, chains);
+                Growth::Append { window, chains }
+            }
+            _ => return self.build_over(stop, order, old.stride, old.word, bytes, rng).map(|_| ()),
+        };
+        self.rings[id.0] = Ring { start: old.start, growth, ..new };
         Ok(())
     }
 
@@ -233,11 +282,23 @@ impl<'a> Rings<'a> {
                 return Err(RingError::Clash { stride: other.stride, word: other.word });
             }
         }
-        Ok(Ring { stride, word, nodes, start: (word * 8) as u64, extends: false })
+        Ok(Ring { stride, word, nodes, start: (word * 8) as u64, growth: Growth::Anew })
     }
 
-    fn link(&mut self, ring: Ring) -> Linker<'_> {
-        Linker { base: self.base, ring, buffer: PhantomData }
+    fn link(&mut self, Ring { stride, word, nodes, .. }: Ring) -> Linker<'_> {
+        Linker { base: self.base, first: word * 8, stride, nodes, buffer: PhantomData }
+    }
+
+    /// Every other node of the ring, from its first or its second on.
+    fn lane(&mut self, Ring { stride, word, nodes, .. }: Ring, odd: usize) -> Linker<'_> {
+        let (first, nodes) = (odd * stride + word * 8, (nodes - odd).div_ceil(2));
+        Linker { base: self.base, first, stride: 2 * stride, nodes, buffer: PhantomData }
+    }
+
+    /// Makes one cycle of both chains.
+    fn join(&mut self, ring: Ring, [even, odd]: [Chain; 2]) {
+        self.lane(ring, 0).set(even.open, odd.first);
+        self.lane(ring, 1).set(odd.open, even.first);
     }
 
     /// The number of nodes of a ring, each visited once in as many hops.
@@ -318,16 +379,19 @@ fn clash((s1, w1): (usize, usize), (s2, w2): (usize, usize)) -> bool {
     (w1 * 8) % a == (w2 * 8) % a
 }
 
-/// Writes the links of one ring.
+/// Writes the links of one ring, or of every other node of one. All of its nodes' lines lie in the borrowed buffer.
 struct Linker<'a> {
     base: *mut u8,
-    ring: Ring,
+    /// Byte offset of the first node's link, a multiple of 8 as the stride is.
+    first: usize,
+    stride: usize,
+    nodes: usize,
     buffer: PhantomData<&'a mut [u8]>,
 }
 
 impl Linker<'_> {
     fn sequential(&mut self, stop: &AtomicBool) -> Option<u64> {
-        let last = self.ring.nodes - 1;
+        let last = self.nodes - 1;
         for i in 0..last {
             if i.is_multiple_of(BATCH) && stop.load(Ordering::Relaxed) {
                 return None;
@@ -338,27 +402,28 @@ impl Linker<'_> {
         Some(self.place(0))
     }
 
-    /// A random cycle within each window of `window` nodes, then the cycles
-    /// opened at a random node each and joined end to start. Returns the start
-    /// of the first.
+    /// One cycle of windows. Returns the start of the first.
     fn windows(&mut self, window: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<u64> {
-        let mut first = 0;
-        let mut open_end = None;
-        for begin in (0..self.ring.nodes).step_by(window) {
-            let n = window.min(self.ring.nodes - begin);
+        let chain = self.chain(0, window, rng, stop)?;
+        self.set(chain.open, chain.first);
+        Some(chain.first)
+    }
+
+    /// A random cycle within each window of `window` nodes from node `from` on, which is there; then the cycles opened at a
+    /// random node each and joined end to start.
+    fn chain(&mut self, from: usize, window: usize, rng: &mut Rng, stop: &AtomicBool) -> Option<Chain> {
+        let mut chain: Option<Chain> = None;
+        for begin in (from..self.nodes).step_by(window) {
+            let n = window.min(self.nodes - begin);
             self.cycle(begin, n, rng, stop)?;
-            let end = begin + rng.below(n as u64) as usize;
-            let start = self.get(end);
-            match open_end {
-                None => first = start,
-                Some(previous) => self.set(previous, start),
+            let open = begin + rng.below(n as u64) as usize;
+            let start = self.get(open);
+            if let Some(before) = &chain {
+                self.set(before.open, start);
             }
-            open_end = Some(end);
+            chain = Some(Chain { first: chain.map_or(start, |chain| chain.first), open });
         }
-        if let Some(last) = open_end {
-            self.set(last, first);
-        }
-        Some(first)
+        chain
     }
 
     /// A uniformly random single cycle through the nodes `begin..begin + n`.
@@ -378,7 +443,7 @@ impl Linker<'_> {
         self.draw(begin, ready.clone(), &mut next, rng);
         // Targets in a window are found in the cache: what misses is each node's own line, at a stride that no prefetcher
         // follows (25 ns a node, 12 with this). In one cycle through all the targets need all that can be under way.
-        let own_lines = n < self.ring.nodes;
+        let own_lines = n < self.nodes;
         while !ready.is_empty() {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -408,11 +473,11 @@ impl Linker<'_> {
 
     /// The byte offset of node `i`'s link.
     fn place(&self, i: usize) -> u64 {
-        (i * self.ring.stride + self.ring.word * 8) as u64
+        (self.first + i * self.stride) as u64
     }
 
     fn word(&self, i: usize) -> *mut u64 {
-        debug_assert!(i < self.ring.nodes);
+        debug_assert!(i < self.nodes);
         self.base.wrapping_add(self.place(i) as usize).cast()
     }
 

@@ -12,6 +12,7 @@
 mod avail;
 mod counters;
 mod cpulist;
+mod filling;
 mod machine;
 mod mix;
 mod plan;

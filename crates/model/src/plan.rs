@@ -74,6 +74,10 @@ pub struct Point {
     pub time_ns: u64,
     /// Label `class` wanted: a ping-pong between these two CPUs stands before and after the block.
     pub class_pair: Option<(Cpu, Cpu)>,
+    /// Measured in the first so many rounds alone, and at once: its threads have gone through their working set, and nobody
+    /// waits for their pace to settle. None: in all rounds, after a warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<u32>,
 }
 
 /// What a point's result is; analysis turns it into names and labels.

@@ -112,6 +112,8 @@ pub enum Pages {
 pub enum Order {
     /// Shuffled inside windows of 4096 nodes, window by window.
     WindowRandom,
+    /// Windows, too, but every other node of all of them first, then the nodes between.
+    SplitRandom,
     /// One cycle through all nodes.
     FullRandom,
     /// Rising addresses.
@@ -280,7 +282,9 @@ macro_rules! word {
 
 word! {
     Pages { Base => "base", Thp => "thp", Huge2M => "2m", Huge1G => "1g" }
-    Order { WindowRandom => "window-random", FullRandom => "full-random", Sequential => "sequential" }
+    Order {
+        WindowRandom => "window-random", SplitRandom => "split-random", FullRandom => "full-random", Sequential => "sequential"
+    }
     Isa { Portable => "portable", Sse2 => "sse2", Avx2 => "avx2", Avx512 => "avx512", Neon => "neon" }
     Prefetch { Auto => "auto", Off => "off", Leave => "leave" }
     Smt { All => "all", One => "one" }

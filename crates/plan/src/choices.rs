@@ -77,7 +77,8 @@ impl Choices {
 fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
     let kind = |order: Order, pages: Pages| {
         // A working set is all of its lines, and nothing of what lies between.
-        let dense = order == Order::Sequential || (request.what == What::Sweep && order == Order::FullRandom);
+        let sweeps = request.what == What::Sweep && order == Order::FullRandom;
+        let dense = matches!(order, Order::Sequential | Order::SplitRandom) || sweeps;
         let usual = if dense { LINE } else { CHASE_STRIDE };
         ChaseKind { order, stride: request.stride.unwrap_or(usual), pages }
     };
@@ -89,10 +90,12 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
     }
     let base = request.pages.unwrap_or(Pages::Base);
     if request.what == What::Sweep {
-        // In one order, on both kinds of pages: their difference is the TLB's.
-        let mut both = [main, base].map(|pages| kind(order(Order::FullRandom), pages)).to_vec();
-        both.dedup();
-        return both;
+        // In one order, on both kinds of pages: their difference is the TLB's. Page walks blur where caches end: they are
+        // found in another order, that nearly does without.
+        let both = [main, base].map(|pages| kind(order(Order::FullRandom), pages));
+        let mut all = [kind(order(Order::SplitRandom), main)].into_iter().chain(both).collect::<Vec<_>>();
+        all.dedup();
+        return all;
     }
     let mut all = vec![first, kind(order(Order::FullRandom), main), kind(order(Order::FullRandom), base)];
     all.dedup();
@@ -103,9 +106,9 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
 fn block_lines(request: &Request) -> Result<Option<u32>, Refusal> {
     match (request.what, request.order) {
         (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::WindowRandom)) => Ok(Some(BLOCK_LINES)),
-        (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::FullRandom)) => {
+        (What::Peak | What::Max | What::MatrixBandwidth, Some(order @ (Order::FullRandom | Order::SplitRandom))) => {
             let problem = "streams have no order across a whole buffer";
-            let typed = crate::checks::value(request, "--order", Order::FullRandom.word());
+            let typed = crate::checks::value(request, "--order", order.word());
             Err(Refusal::new("--order", typed, problem, "use sequential, or window-random for blocks of 512 KiB"))
         }
         _ => Ok(None),

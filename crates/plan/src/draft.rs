@@ -91,8 +91,14 @@ impl<'a> Draft<'a> {
     pub fn point(&mut self, measure: Measure, threads: Vec<Thread>, time_ns: u64) -> PointId {
         let mut moving = threads.iter().filter(|thread| thread.job != Job::KeepAlive).map(|thread| thread.cpu);
         let pair = moving.next().zip(moving.next()).filter(|(a, b)| a != b && self.site.machine.is_guest());
-        self.points.push(Point { measure, threads, time_ns, class_pair: pair });
+        self.points.push(Point { measure, threads, time_ns, class_pair: pair, brief: None });
         self.points.len() - 1
+    }
+
+    /// Adds a point that is measured briefly, in the first `rounds` rounds.
+    pub fn brief_point(&mut self, measure: Measure, threads: Vec<Thread>, time_ns: u64, rounds: u32) {
+        let point = self.point(measure, threads, time_ns);
+        self.points[point].brief = Some(rounds);
     }
 
     /// A chase by `cpu` over memory of `node`: the arena and the ring's place in it.

@@ -4,23 +4,20 @@ use crate::draft::Draft;
 use crate::sizes::Sized;
 use crate::timing::{CLASS_NS, Timing, WINDOW_NS};
 use memgauge_model::{
-    Arena, C2cKind, Estimate, Holds, Measure, Order, Pages, Phase, Point, RingPlan, RoundRule, Span, What, WindowRule,
+    Arena, ArenaId, C2cKind, Estimate, Holds, Job, Measure, Order, Pages, Phase, Point, RoundRule, Span, What, WindowRule,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MS: u64 = 1_000_000;
 /// ns to touch a MiB and give it back: 7 GB/s a CPU with huge pages, 4 GB/s with base pages. (A guest whose host must find the memory first takes
 /// several times as long, once.)
 const TOUCH_HUGE_NS: u64 = 150_000;
 const TOUCH_BASE_NS: u64 = 280_000;
-/// ns to link a node: a miss each when the whole buffer is one cycle, hits in L2 inside a window.
-const LINK_FULL_NS: u64 = 28;
-const LINK_FULL_BASE_NS: u64 = 34;
-const LINK_WINDOW_NS: u64 = 13;
-const LINK_SEQUENTIAL_NS: u64 = 5;
-/// ns to fill a MiB of a stream, or to flush a MiB of a chase.
-const FILL_NS: u64 = 90_000;
+/// ns to go through a MiB, or to flush a MiB of a chase.
+const PASS_NS: u64 = 90_000;
 const FLUSH_NS: u64 = 50_000;
+/// What comes before the first window of a point that waits for no pace.
+const BRIEF_WARMUP_NS: u64 = WINDOW_NS * 3 / 4;
 /// Mapping, binding, asking where the pages are, unmapping.
 const ARENA_NS: u64 = MS;
 /// Calibration of the clock, twice.
@@ -57,7 +54,8 @@ pub(crate) fn settle(draft: &mut Draft, sized: &Sized, phases: &[Phase]) -> (Rou
 
 fn with_times(points: &[Point], point_ns: u64, c2c_ns: u64) -> Vec<Point> {
     let time = |measure: &Measure| if matches!(measure, Measure::C2c { .. }) { c2c_ns } else { point_ns };
-    points.iter().map(|point| Point { time_ns: time(&point.measure), ..point.clone() }).collect()
+    let timed = |point: &Point| if point.brief.is_some() { point.time_ns } else { time(&point.measure) };
+    points.iter().map(|point| Point { time_ns: timed(point), ..point.clone() }).collect()
 }
 
 /// What doesn't depend on the windows' length.
@@ -66,6 +64,8 @@ struct Cost<'a> {
     setup_ns: u64,
     /// Of phases that are held, once.
     held_ns: u64,
+    /// By point.
+    ready_ns: Vec<u64>,
     start_ns: u64,
     rounds: u32,
 }
@@ -76,14 +76,14 @@ impl<'a> Cost<'a> {
             let phases = phases.iter().filter(|phase| phase.held.is_some() == held);
             phases.map(|phase| setup(phase.arenas.iter().map(|arena| &sized.arenas[*arena]))).sum()
         };
-        let passes: u64 = draft.points.iter().filter_map(|point| point.measure.span()).filter(|span| span.settle).map(pass).sum();
-        let setup_ns = prepare(false) + passes;
-        Self { draft, setup_ns, held_ns: prepare(true), start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
+        let (setup_ns, held_ns, ready_ns) = (prepare(false), prepare(true), ready(&draft.points, &sized.arenas));
+        Self { draft, setup_ns, held_ns, ready_ns, start_ns: START_NS, rounds: rounds.looks.last().copied().unwrap_or(1) }
     }
 
     fn with(&self, points: &[Point], windows: &WindowRule) -> Estimate {
         let searches = &self.draft.searches;
-        let mut times = vec![u64::from(self.rounds); points.len()];
+        let rounds = |point: &Point| u64::from(point.brief.map_or(self.rounds, |brief| brief.min(self.rounds)));
+        let mut times: Vec<u64> = points.iter().map(rounds).collect();
         for search in searches {
             // Candidates are measured for the search alone; one of them then takes part in every round.
             search.candidates.iter().for_each(|point| times[*point] = u64::from(search.rounds));
@@ -92,14 +92,16 @@ impl<'a> Cost<'a> {
             }
         }
         let sum = |ns: fn(&Point, u64) -> u64| points.iter().zip(&times).map(|(point, times)| ns(point, *times)).sum::<u64>();
-        let blocks: u64 = times.iter().sum();
+        let ready: u64 = self.ready_ns.iter().zip(&times).map(|(ns, times)| ns * times).sum();
+        let warmup = sum(|point, times| if point.brief.is_some() { BRIEF_WARMUP_NS * times } else { 0 });
+        let blocks: u64 = points.iter().zip(&times).filter(|(point, _)| point.brief.is_none()).map(|(_, times)| times).sum();
         let pilots: u64 = self.draft.curves.iter().map(|curve| curve.pilot.len() as u64).sum();
         let pilots_ns: u64 = self.draft.curves.iter().map(|curve| curve.pilot.len() as u64 * curve.pilot_ns).sum();
         let classes = sum(|point, times| if point.class_pair.is_some() { 2 * CLASS_NS * times } else { 0 });
         let search_rounds: u64 = searches.iter().map(|search| u64::from(search.rounds)).sum();
         Estimate {
-            setup_ns: self.start_ns + self.held_ns + self.setup_ns * (u64::from(self.rounds) + search_rounds) + classes,
-            warmup_ns: windows.warmup_min_ns * (blocks + pilots),
+            setup_ns: self.start_ns + self.held_ns + self.setup_ns * (u64::from(self.rounds) + search_rounds) + ready + classes,
+            warmup_ns: windows.warmup_min_ns * (blocks + pilots) + warmup,
             windows_ns: sum(|point, times| point.time_ns * times) + pilots_ns + passes(points, &times),
             rounds: self.rounds,
         }
@@ -112,9 +114,24 @@ fn passes(points: &[Point], times: &[u64]) -> u64 {
     points.iter().zip(times).filter(|(point, _)| chase(point)).map(|(point, times)| point.time_ns * times).sum()
 }
 
-/// Going once through a working set.
-fn pass(span: Span) -> u64 {
-    (span.bytes >> 20) * FILL_NS
+/// Before each point with a span: linking what its ring grows by, then going once through the working set, ns.
+fn ready(points: &[Point], arenas: &[Arena]) -> Vec<u64> {
+    let mut linked: BTreeMap<(ArenaId, usize), u64> = BTreeMap::new();
+    let mut grown = |Span { bytes, .. }: Span, job: &Job| {
+        let Job::Chase { arena, ring } = job else { return 0 };
+        let Holds::Chase { rings, .. } = &arenas[*arena].holds else { return 0 };
+        let before = linked.insert((*arena, *ring), bytes).unwrap_or(0);
+        // What these orders have is extended; any other is linked anew for each size.
+        let extends = |order| matches!(order, Order::FullRandom | Order::SplitRandom);
+        let new = |order| if extends(order) { bytes.saturating_sub(before) } else { bytes };
+        rings.get(*ring).filter(|ring| ring.grows).map_or(0, |ring| ring.link_ns(new(ring.order), arenas[*arena].pages))
+    };
+    let each = points.iter().map(|point| {
+        let Some(span) = point.measure.span() else { return 0 };
+        let pass = if span.settle { (span.bytes >> 20) * PASS_NS } else { 0 };
+        point.threads.iter().map(|thread| grown(span, &thread.job)).sum::<u64>() + pass
+    });
+    each.collect()
 }
 
 /// Touching and linking: the touchers share the work, but one arena's rings are one's work.
@@ -131,25 +148,9 @@ fn setup<'a>(arenas: impl Iterator<Item = &'a Arena>) -> u64 {
 fn prepare(arena: &Arena) -> u64 {
     let base = arena.pages == Pages::Base;
     let touch = (arena.bytes >> 20) * if base { TOUCH_BASE_NS } else { TOUCH_HUGE_NS };
-    let link = match &arena.holds {
-        Holds::Chase { bytes, rings } => {
-            let ring = |order| match order {
-                Order::FullRandom if base => LINK_FULL_BASE_NS,
-                Order::FullRandom => LINK_FULL_NS,
-                Order::WindowRandom => LINK_WINDOW_NS,
-                Order::Sequential => LINK_SEQUENTIAL_NS,
-            };
-            // One that grows is linked once in all where insertion extends it; else anew for each size: with four an octave,
-            // six times the largest.
-            let times = |r: &RingPlan| if r.grows && r.order != Order::FullRandom { 6 } else { 1 };
-            let linked: u64 = rings.iter().map(|r| r.spans(*bytes) / r.stride.max(1) * ring(r.order) * times(r)).sum();
-            let flushed = if rings.iter().all(|ring| ring.grows) { 0 } else { (bytes >> 20) * FLUSH_NS };
-            linked + flushed
-        }
-        // The last array is written, not read: it needs no content.
-        Holds::Streams { streams, bytes } => u64::from((streams - 1).max(1)) * (bytes >> 20) * FILL_NS,
-        Holds::Region { bytes, .. } => (bytes >> 20) * FILL_NS,
-        Holds::C2c { .. } => 0,
+    let flushed = match &arena.holds {
+        Holds::Chase { bytes, rings } if rings.iter().any(|ring| !ring.grows) => (bytes >> 20) * FLUSH_NS,
+        _ => 0,
     };
-    ARENA_NS + touch + link
+    ARENA_NS + touch + arena.fill_ns() + flushed
 }

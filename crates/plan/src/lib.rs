@@ -86,6 +86,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: 
     points::draw(&mut draft)?;
 
     let sized = sizes::fit(&draft).map_err(|refusal| Failure::Memory { refusal, far_loads: roles.far_loads })?;
+    points::sweep::keep_within(&mut draft, &sized);
     let phases = phases::pack(&draft, &sized);
     let budget = budget::budget(&draft, &sized, &phases);
     let (rounds, windows, estimate) = estimate::settle(&mut draft, &sized, &phases);

@@ -278,6 +278,7 @@ pub fn plan(what: What) -> Plan {
             threads: vec![stream(0, 0), stream(1, 1)],
             time_ns: 40_000_000,
             class_pair: Some((0, 1)),
+            brief: None,
         }],
         arenas: vec![arena(0), arena(1)],
         phases: vec![memgauge_model::Phase { arenas: vec![0, 1], points: vec![0], turn: memgauge_model::Turn::Any, held: None }],

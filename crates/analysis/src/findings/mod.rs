@@ -3,6 +3,7 @@
 //! something. Ranges are no intervals: nothing is concluded from them.
 
 mod asymmetry;
+mod cache_share;
 mod clock_drift;
 mod concurrency;
 mod evidence;
@@ -28,6 +29,7 @@ const RULES: &[Rule] = &[
     numa_penalty::find,
     power_saving::find,
     tlb_cost::find,
+    cache_share::find,
     prefetch_state::find,
     nt_stores::find,
     concurrency::find,

@@ -1,7 +1,7 @@
 //! Prefetching by probe, where it matters: latencies that it helped, or bandwidth that it does not help.
 
 use super::evidence::{finding, label};
-use memgauge_model::{Finding, MetricId, PrefetchState, PrefetchVerdict, Prefetching, Record, Report, Severity};
+use memgauge_model::{Finding, Metric, MetricId, PrefetchState, PrefetchVerdict, Prefetching, Record, Report, Severity};
 
 /// Below this stride the spatial prefetcher has a node's neighbour ready.
 const PAIR: u64 = 128;
@@ -19,7 +19,8 @@ fn helped(report: &Report, prefetch: &PrefetchVerdict) -> Option<Finding> {
     let followed = latencies.filter(|(_, metric)| {
         let stride: Option<u64> = label(metric, "stride").parse().ok();
         let chase = label(metric, "prefetch") != "off";
-        chase && (streaming && label(metric, "order") == "sequential" || spatial && stride.is_some_and(|stride| stride < PAIR))
+        let close = stride.is_some_and(|stride| stride < PAIR) && !neighbours_wait(metric);
+        chase && (streaming && label(metric, "order") == "sequential" || spatial && close)
     });
     let mut evidence: Vec<MetricId> = followed.map(|(id, _)| id).collect();
     let first = report.metrics.get(*evidence.first()?)?;
@@ -32,6 +33,12 @@ fn helped(report: &Report, prefetch: &PrefetchVerdict) -> Option<Finding> {
     );
     evidence.extend([prefetch.streaming.metric, prefetch.spatial.metric].into_iter().flatten());
     Some(finding("prefetched_latency", Severity::Warning, text, evidence))
+}
+
+/// A line that comes along with another has its turn when the whole working set has gone by: early only where a cache holds that.
+fn neighbours_wait(metric: &Metric) -> bool {
+    let swept = metric.name == "sweep_latency" || metric.name == "level_latency";
+    label(metric, "order") == "split-random" || (swept && label(metric, "order") == "full-random")
 }
 
 /// Nobody switched the streaming prefetcher off in this run, and still it does not act.

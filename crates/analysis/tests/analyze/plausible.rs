@@ -38,7 +38,7 @@ fn an_unknown_limit_is_never_passed() {
     lab.record.machine.dimms.theoretical_bandwidth = Avail::missing(Reason::NotPresent, "no SMBIOS");
     let report = read(&mut lab, 101e9);
     assert_eq!(report.status.state, State::Complete);
-    assert!(report.notes.iter().any(|note| note.starts_with("plausibility: unknown")));
+    assert!(report.notes.iter().any(|note| note.starts_with("plausibility of bandwidths: unknown")));
 }
 
 #[test]

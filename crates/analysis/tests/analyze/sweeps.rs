@@ -1,4 +1,4 @@
-use crate::support::{Lab, MIB, bandwidths, latencies, metric};
+use crate::support::{Lab, MIB, bandwidths, latencies, metric, switched};
 use memgauge_model::{Bound, Cpu, Holds, Job, Measure, Mix, Order, Pages, Report, RingPlan, Span, SweepOver, Thread};
 
 /// Four sizes an octave from 4 KiB to 128 MiB.
@@ -8,7 +8,11 @@ fn sizes() -> Vec<u64> {
 
 /// A chase over all sizes on these pages, with what it takes at each.
 fn chased(lab: &mut Lab, pages: Pages, ns: impl Fn(u64) -> f64) {
-    let rings = vec![RingPlan { order: Order::FullRandom, stride: 64, grows: true, bytes: None }];
+    chased_in(lab, Order::SplitRandom, pages, ns);
+}
+
+fn chased_in(lab: &mut Lab, order: Order, pages: Pages, ns: impl Fn(u64) -> f64) {
+    let rings = vec![RingPlan { order, stride: 64, grows: true, bytes: None }];
     let arena = lab.arena(0, pages, Holds::Chase { bytes: 128 * MIB, rings });
     for bytes in sizes() {
         let measure = Measure::SweepLatency { node: 0, span: Span { bytes, settle: true }, keepalive: false };
@@ -59,6 +63,34 @@ fn caches_are_found_beside_the_declared() {
     assert!(report.status.reasons.is_empty(), "{:?}", report.status);
 }
 
+/// A size has two windows in all: one that is disturbed spoils neither the run nor the size.
+#[test]
+fn a_brief_sweep_is_judged_as_one() {
+    let report = |disturbed: usize| {
+        let mut lab = Lab::new();
+        chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 32 * MIB));
+        for (at, point) in lab.record.run.points.iter_mut().enumerate() {
+            lab.record.plan.points[at].brief = Some(2);
+            point.rounds.truncate(2);
+            point.rounds.iter_mut().for_each(|block| block.windows.truncate(1));
+            if at < disturbed {
+                let first = &mut point.rounds[0].windows;
+                *first = first.drain(..).map(switched).collect();
+            }
+        }
+        lab.report()
+    };
+    let few = report(10);
+    assert!(few.status.reasons.is_empty(), "{:?}", few.status);
+    let wanted = [("L1", 48 << 10), ("L2", MIB), ("L3", 32 * MIB)];
+    assert_eq!(caches(&few), wanted.map(|(name, size)| (name.to_owned(), Some(size as f64), Some(size), Some(true))));
+    let l3 = metric(&few, "cache_size", &[("level", "L3")]);
+    assert!(l3.ci95.is_none() && l3.range.is_some() && l3.range_reason.as_deref().is_some_and(|why| why.contains("needs 6")));
+    let many = report(40);
+    assert_eq!(many.status.reasons.len(), 1, "{:?}", many.status);
+    assert!(many.status.reasons[0].starts_with("sweep_latency: 40 of "), "{:?}", many.status);
+}
+
 #[test]
 fn what_is_found_elsewhere_or_not_at_all_is_said() {
     // A guest's share of its host's cache: as many edges as caches, one of them far off.
@@ -66,6 +98,19 @@ fn what_is_found_elsewhere_or_not_at_all_is_said() {
     chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 4 * MIB));
     let report = lab.report();
     assert_eq!(caches(&report)[2], ("L3".to_owned(), Some(4.0 * MIB as f64), Some(32 * MIB), Some(false)));
+    let shares = |report: &Report| -> Vec<String> {
+        let findings = report.findings.iter().filter(|finding| finding.id == "cache_share");
+        findings.map(|finding| finding.text.clone()).collect()
+    };
+    let [share] = &shares(&report)[..] else { panic!("{:?}", report.findings) };
+    assert!(share.starts_with("the L3 that CPU 0 has ends at 4 MiB [4 MiB…5 MiB], 12 % of the 32 MiB"), "{share}");
+    // More than declared; and no conclusion where it is the same.
+    let mut lab = Lab::new();
+    chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 80 * MIB));
+    assert!(shares(&lab.report())[0].contains("the machine tells less than there is"));
+    let mut lab = Lab::new();
+    chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 32 * MIB));
+    assert_eq!(shares(&lab.report()), Vec::<String>::new());
     // No step at the end of the last cache.
     let mut lab = Lab::new();
     chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, u64::MAX));
@@ -77,6 +122,75 @@ fn what_is_found_elsewhere_or_not_at_all_is_said() {
     lab.record.machine.caches.l3.clear();
     chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 32 * MIB));
     assert_eq!(caches(&lab.report())[2], ("?".to_owned(), Some(32.0 * MIB as f64), None, None));
+}
+
+#[test]
+fn page_walks_do_not_tell_of_caches_where_another_order_does() {
+    let mut lab = Lab::new();
+    let walks = |bytes: u64| if bytes > 8 * MIB { 90.0 } else { 0.0 };
+    chased_in(&mut lab, Order::FullRandom, Pages::Thp, |bytes| stairs(bytes, 32 * MIB) + walks(bytes));
+    assert_eq!(caches(&lab.report())[2].1, Some(8.0 * MIB as f64), "alone it is all that there is");
+    chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 32 * MIB));
+    let report = lab.report();
+    let views: Vec<(&str, usize)> =
+        report.sweeps.iter().map(|sweep| (sweep.labels["order"].as_str(), sweep.caches.len())).collect();
+    assert_eq!(views, [("full-random", 0), ("split-random", 3)]);
+}
+
+/// What 512 MiB take, beside a sweep of what its last two levels take, and what is said of it.
+fn claimed(claim: f64, cache: f64, memory: f64) -> Report {
+    let mut lab = Lab::new();
+    let outer = |bytes: u64| if bytes <= 32 * MIB { cache } else { memory };
+    chased(&mut lab, Pages::Thp, |bytes| if bytes <= MIB { stairs(bytes, MIB) } else { outer(bytes) });
+    let idle = lab.idle(Pages::Thp, Order::WindowRandom);
+    lab.measure(idle, 6, |round| latencies(&[claim + 0.1 * f64::from(round); 3]));
+    lab.report()
+}
+
+fn said<'a>(report: &'a Report, of: &str) -> &'a str {
+    let start = format!("plausibility of {of}: ");
+    report.notes.iter().find_map(|note| note.strip_prefix(start.as_str())).unwrap_or("nothing")
+}
+
+#[test]
+fn a_latency_is_held_against_the_last_levels() {
+    let memory = claimed(105.0, 40.0, 100.0);
+    assert_eq!(said(&memory, "latencies"), "memory's, 2.6 × the latency of the last-level cache, which ends at 32 MiB");
+    assert!(memory.status.reasons.is_empty(), "{:?}", memory.status);
+    let cache = claimed(45.0, 40.0, 100.0);
+    let fault = "a cache's, not memory's: 1.1 × the latency of the last-level cache, which ends at 32 MiB";
+    assert!(cache.status.reasons.iter().any(|reason| reason.ends_with(fault)), "{:?}", cache.status);
+    assert!(metric(&cache, "idle_latency", &[]).remarks.contains(&fault.to_owned()));
+    // Neither without an end of that cache, nor where memory is hardly slower by the sweep itself.
+    for (claim, cache, memory, why) in [
+        (45.0, 40.0, 40.0, "unknown, the latency shows no end of the last-level cache up to 128 MiB"),
+        (52.0, 40.0, 51.0, "unknown, 51 ns at 128 MiB is little more than the 40 ns of the last-level cache"),
+    ] {
+        let report = claimed(claim, cache, memory);
+        assert_eq!(said(&report, "latencies"), why);
+        assert!(report.status.reasons.is_empty(), "{:?}", report.status);
+    }
+}
+
+#[test]
+fn a_bandwidth_is_held_against_half_the_size_and_the_last_level() {
+    let read = |at_64: f64, at_128: f64| {
+        let mut lab = Lab::new();
+        for (bytes, rate) in [(4 * MIB, 20e9), (8 * MIB, 20e9), (64 * MIB, at_64), (128 * MIB, at_128)] {
+            streamed(&mut lab, &[0], bytes, rate);
+        }
+        lab.report()
+    };
+    let memory = read(10.2e9, 10e9);
+    assert!(said(&memory, "bandwidths").starts_with("memory's, 0.51 × the last-level cache's"), "{:?}", memory.notes);
+    let threads = read(16e9, 16e9);
+    assert!(said(&threads, "bandwidths").starts_with("unknown, 0.80 × the last-level cache's"), "{:?}", threads.notes);
+    assert!(memory.status.reasons.is_empty() && threads.status.reasons.is_empty());
+    let partly = read(12e9, 10e9);
+    let fault = "partly a cache's: falls by 17 % or more from 64 MiB to 128 MiB";
+    assert!(said(&partly, "bandwidths").starts_with(fault), "{:?}", partly.notes);
+    assert!(partly.status.reasons.iter().any(|reason| reason.ends_with(fault)), "{:?}", partly.status);
+    assert!(metric(&partly, "level_bandwidth", &[("level", "memory")]).remarks.contains(&fault.to_owned()));
 }
 
 #[test]

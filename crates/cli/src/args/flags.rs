@@ -51,7 +51,7 @@ pub struct Memory {
     /// Pages: base, thp, 2m or 1g
     #[arg(long, global = true, value_name = "KIND", value_parser = pages, allow_hyphen_values = true)]
     pub pages: Option<Pages>,
-    /// Order of a chase: window-random, full-random or sequential
+    /// Order of a chase: window-random, split-random, full-random or sequential
     #[arg(long, global = true, value_name = "ORDER", value_parser = order, allow_hyphen_values = true)]
     pub order: Option<Order>,
     /// Bytes between the nodes of a chase

@@ -36,6 +36,10 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let core_hz = hardware.core_hz();
     let mut cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
     let span = point.measure.span();
+    if point.brief.is_some() {
+        // One slice, in which chunks are tuned.
+        cut.warmup = (0, cut.slice);
+    }
     if let Some(span) = span {
         // Others wait while a ring is linked.
         cut.hard = cut.hard.saturating_add(ns_to_ticks(span.bytes.saturating_mul(LINK_BYTE_NS), hz));
@@ -69,8 +73,9 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let brought = gather(outcomes?)?;
     let lead = &brought[0];
     let block = Block {
-        warmup_windows: lead.done.warmup_slices,
-        settled: lead.done.settled,
+        // Who waits for no pace has none to settle.
+        warmup_windows: if point.brief.is_some() { 0 } else { lead.done.warmup_slices },
+        settled: lead.done.settled || point.brief.is_some(),
         core_hz: combine::core_hz(&lead.done.parts, hz),
         windows: combine::windows(&brought, cut.window, hz),
         counters: (!hardware.counters.is_empty()).then(|| counted(&brought, hz)),

@@ -4,11 +4,12 @@ use super::arenas::{self, Content, Lost, Mapped, Memory, Part};
 use super::crew;
 use crate::backend::Failure;
 use memgauge_kernels::{Rng, chase, chase::Rings, touch};
-use memgauge_model::{Arena as Planned, Holds, Order, Pages, Plan, Reason, RingPlan};
+use memgauge_model::{Holds, Order, Pages, Plan, Reason, RingPlan};
 use memgauge_sys::PopulateError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Nodes that are shuffled together in the window-random order: 512 KiB at 128 B.
+/// Nodes that are shuffled together in the window-random order: 512 KiB at 128 B; in the split-random one at 64 B, of which every
+/// other node has its turn.
 const WINDOW_NODES: u64 = 4096;
 /// Bytes filled between two looks at the stop flag.
 const SLICE: usize = 64 << 20;
@@ -56,7 +57,7 @@ pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicB
     let jobs = arenas.iter_mut().map(|mapped| {
         let planned = &plan.arenas[mapped.id];
         // Pages exist by now: where they are no longer depends on who writes.
-        crew::Job { only: None, cost: cost(planned), item: (mapped.id, planned, mapped.arena.as_mut_slice()) }
+        crew::Job { only: None, cost: planned.fill_ns(), item: (mapped.id, planned, mapped.arena.as_mut_slice()) }
     });
     let mut memories = crew::run_on(&cpus, jobs.collect(), |(id, planned, memory)| {
         let mut rng = Rng::new(seed ^ (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -105,11 +106,10 @@ fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &Atom
 
 /// The order of a ring over so many bytes.
 pub fn order(plan: &RingPlan, bytes: usize) -> chase::Order {
+    let window = |stride: u64| usize::try_from(WINDOW_NODES.saturating_mul(stride)).unwrap_or(usize::MAX);
     match plan.order {
-        Order::WindowRandom => {
-            let window = usize::try_from(WINDOW_NODES.saturating_mul(plan.stride)).unwrap_or(usize::MAX);
-            chase::Order::WindowRandom { window_bytes: window.min(bytes) }
-        }
+        Order::WindowRandom => chase::Order::WindowRandom { window_bytes: window(plan.stride).min(bytes) },
+        Order::SplitRandom => chase::Order::SplitRandom { window_bytes: window(2 * plan.stride).min(bytes) },
         Order::FullRandom => chase::Order::FullRandom,
         Order::Sequential => chase::Order::Sequential,
     }
@@ -161,20 +161,4 @@ fn region<'a>(memory: &'a mut [u8], parts: u32, stop: &AtomicBool) -> Result<Con
 
 fn short() -> Failure {
     Failure::Fatal("an arena is smaller than its arrays: the plan is wrong".into())
-}
-
-/// About how long filling takes, ns: 28 a node of a random cycle, 12 a node inside a window, 0.1 a byte of a stream.
-fn cost(planned: &Planned) -> u64 {
-    match &planned.holds {
-        Holds::Chase { bytes, rings } => rings
-            .iter()
-            .map(|ring| {
-                let nodes = if ring.grows { 2 } else { ring.spans(*bytes) / ring.stride.max(1) };
-                nodes * if ring.order == Order::FullRandom { 28 } else { 12 }
-            })
-            .sum(),
-        Holds::Streams { streams, bytes } => u64::from(*streams) * bytes / 10,
-        Holds::Region { bytes, .. } => bytes / 10,
-        Holds::C2c { .. } => 1,
-    }
 }

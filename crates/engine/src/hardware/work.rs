@@ -49,9 +49,13 @@ impl Work for Chase<'_, '_> {
     fn begin(&mut self, stop: &AtomicBool) -> Result<(), RingError> {
         let Some(stretch) = &mut self.stretch else { return Ok(()) };
         self.rings.span(stop, self.ring, stretch.order, stretch.bytes, &mut stretch.rng)?;
-        *self.place = self.rings.start(self.ring);
+        // From the start, whose lines have by then been read longest ago. Where nothing is read, the chase goes on from where it
+        // has come: on the same way again it would meet what it left in the cache.
         if stretch.settle {
+            *self.place = self.rings.start(self.ring);
             self.rings.read_through(stretch.bytes);
+        } else if *self.place >= stretch.bytes as u64 {
+            *self.place = self.rings.start(self.ring);
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ fn order() -> impl Strategy<Value = Order> {
         Just(Order::Sequential),
         Just(Order::FullRandom),
         (128usize..20_000).prop_map(|window_bytes| Order::WindowRandom { window_bytes }),
+        (128usize..20_000).prop_map(|window_bytes| Order::SplitRandom { window_bytes }),
     ]
 }
 
@@ -66,6 +67,10 @@ proptest! {
                     let windows: Vec<usize> =
                         visits.iter().map(|v| v / (window_bytes / stride)).collect();
                     prop_assert!(windows.is_sorted(), "windows come one after another");
+                }
+                if let Order::SplitRandom { window_bytes } = order {
+                    let place = |node: &usize| (node % 2, node / 2 / (window_bytes / stride / 2).max(1));
+                    prop_assert!(visits.iter().map(place).is_sorted(), "even nodes by windows, then odd ones");
                 }
             }
             Err(RingError::TooSmall { bytes, .. }) => prop_assert!(bytes < 2 * stride),
@@ -122,6 +127,22 @@ proptest! {
             }
         }
     }
+}
+
+/// Whole windows stay as they are when more are appended, in two turns as before.
+#[test]
+fn a_split_ring_grows_by_windows() {
+    let mut lines = buffer(64 * 1024);
+    let mut rings = Rings::new(bytes(&mut lines, 64 * 1024)).unwrap();
+    let (mut rng, go) = (Rng::new(7), AtomicBool::new(false));
+    let order = Order::SplitRandom { window_bytes: 8192 };
+    let id = rings.build_over(&go, order, 64, 0, 16 * 1024, &mut rng).unwrap();
+    let before = visits(&rings, id, 64);
+    rings.span(&go, id, order, 40 * 1024, &mut rng).unwrap();
+    let after = visits(&rings, id, 64);
+    assert!(is_permutation(&after) && after.len() == 640);
+    assert!(after.iter().map(|node| (node % 2, node / 128)).is_sorted());
+    assert_eq!((&after[..128], &after[320..448]), (&before[..128], &before[128..]));
 }
 
 #[test]

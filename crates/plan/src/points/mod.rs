@@ -8,7 +8,7 @@ mod max;
 mod peak;
 mod prefetch;
 mod scan;
-mod sweep;
+pub(crate) mod sweep;
 
 use crate::draft::Draft;
 use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt, What};
@@ -32,6 +32,7 @@ pub(crate) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
             matrix::bandwidth(draft)?;
             loaded::draw(draft)?;
             c2c::draw(draft)?;
+            sweep::brief(draft);
         }
     }
     prefetch::draw(draft);

@@ -54,7 +54,8 @@ pub(super) fn draw(draft: &mut Draft) {
 fn wanted(draft: &Draft) -> bool {
     let chases = draft.points.iter().filter_map(|point| point.threads.first()).any(|thread| thread.job.chases());
     let headline = draft.choices.headline();
-    let can_be_won = headline.order == Order::Sequential || headline.stride < 2 * LINE;
+    let close = headline.stride < 2 * LINE && headline.order != Order::SplitRandom;
+    let can_be_won = headline.order == Order::Sequential || close;
     let telling = idles(draft) && (draft.choices.chases.len() > 1 || can_be_won);
     chases && (telling || draft.request.prefetch == Prefetch::Off)
 }

@@ -4,7 +4,9 @@
 use super::{idle, one_and_all, placed};
 use crate::choices;
 use crate::draft::Draft;
-use memgauge_model::{Cpu, CpuList, DelayRef, Job, Measure, Mix, Refusal, Span, Thread};
+use crate::sizes::Sized;
+use crate::timing::WINDOW_NS;
+use memgauge_model::{Cpu, CpuList, DelayRef, Holds, Job, Measure, Mix, Order, Point, Refusal, RingPlan, Span, Thread};
 
 /// The smallest working set.
 const SMALLEST: u64 = 4096;
@@ -16,6 +18,16 @@ const FACTOR: u64 = 4;
 const FLOOR: u64 = 64 << 20;
 /// Where no cache size is known.
 const ASSUMED_LLC: u64 = 32 << 20;
+const LINE: u64 = 64;
+
+/// The default run's smallest working set: no first-level cache in use is smaller.
+const BRIEF_SMALLEST: u64 = 16 << 10;
+/// Its sizes an octave, 1 and 1½ times a power of two.
+const BRIEF_AN_OCTAVE: u64 = 2;
+/// Its largest over the last-level cache: so much the headline's chase has in any case.
+const BRIEF_FACTOR: u64 = 2;
+/// Its rounds.
+const BRIEF_ROUNDS: u32 = 2;
 
 pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     let counts = one_and_all(draft);
@@ -31,7 +43,45 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A chase in each page kind.
+/// What the default run has of it: latency alone, on one kind of pages, in the headline's memory, in few sizes and rounds.
+pub(super) fn brief(draft: &mut Draft) {
+    let (observer, node, headline) = (draft.roles.observer, draft.roles.target, draft.choices.headline());
+    if !headline.stride.is_multiple_of(LINE) {
+        let why = format!("nodes at {} B leave no whole lines for a sweep's ring", headline.stride);
+        draft.missing("sweep_latency", &[], &why, "leave --stride out");
+        return;
+    }
+    let (arena, _) = draft.chase(observer, node, headline);
+    let automatic = draft.sketches[arena].llc.unwrap_or(ASSUMED_LLC).saturating_mul(BRIEF_FACTOR).max(FLOOR);
+    let largest = draft.request.buffer.map_or(automatic, |asked| asked.next_multiple_of(SMALLEST).min(automatic));
+    let ring = RingPlan { order: Order::SplitRandom, stride: LINE, grows: true, bytes: Some(largest) };
+    let ring = draft.ring_in(arena, ring);
+    let keeper = idle::keeper(draft);
+    for bytes in grid(BRIEF_SMALLEST, BRIEF_AN_OCTAVE).take_while(|bytes| *bytes < largest).chain([largest]) {
+        let mut threads = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
+        threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
+        let span = Span { bytes, settle: true };
+        let measure = Measure::SweepLatency { node, span, keepalive: keeper.is_some() };
+        draft.brief_point(measure, threads, WINDOW_NS, BRIEF_ROUNDS);
+    }
+}
+
+/// Leaves out what a buffer that had to shrink no longer holds.
+pub(crate) fn keep_within(draft: &mut Draft, sized: &Sized) {
+    let fits = |point: &Point| {
+        point.measure.span().is_none_or(|span| {
+            point.threads.iter().all(|thread| match thread.job {
+                Job::Chase { arena, .. } => {
+                    matches!(sized.arenas[arena].holds, Holds::Chase { bytes, .. } if span.bytes <= bytes)
+                }
+                _ => true,
+            })
+        })
+    };
+    draft.points.retain(fits);
+}
+
+/// A chase in each order and page kind.
 fn latency(draft: &mut Draft, largest: u64, spans: &[Span]) -> Result<(), Refusal> {
     let (observer, node) = (draft.roles.observer, draft.roles.target);
     let keeper = idle::asked_keeper(draft)?;
@@ -61,7 +111,7 @@ fn largest(draft: &Draft, counts: &[CpuList]) -> u64 {
     let asked = draft.request.buffer.map(|bytes| bytes.next_multiple_of(SMALLEST));
     asked.unwrap_or_else(|| {
         let wanted = llc(draft, counts).saturating_mul(FACTOR).max(FLOOR) >> draft.octaves_less;
-        grid(draft).find(|size| *size >= wanted).unwrap_or(wanted)
+        sizes(draft).find(|size| *size >= wanted).unwrap_or(wanted)
     })
 }
 
@@ -73,17 +123,21 @@ fn llc(draft: &Draft, counts: &[CpuList]) -> u64 {
 }
 
 fn spans(draft: &Draft, largest: u64) -> Vec<Span> {
-    let below = grid(draft).take_while(|bytes| *bytes < largest);
+    let below = sizes(draft).take_while(|bytes| *bytes < largest);
     let settled = llc(draft, &one_and_all(draft)).saturating_mul(FACTOR / 2);
     below.chain([largest]).map(|bytes| Span { bytes, settle: bytes <= settled }).collect()
 }
 
 /// Sizes that hold two nodes of a chase.
-fn grid(draft: &Draft) -> impl Iterator<Item = u64> + use<> {
+fn sizes(draft: &Draft) -> impl Iterator<Item = u64> + use<> {
     let nodes = draft.choices.chases.iter().map(|chase| chase.stride.saturating_mul(2)).max().unwrap_or(0);
-    let octaves = SMALLEST.ilog2()..62;
-    let sizes = octaves.flat_map(|octave| (0..AN_OCTAVE).map(move |step| ((1_u64 << octave) / AN_OCTAVE) * (AN_OCTAVE + step)));
-    sizes.filter(move |size| *size >= nodes)
+    grid(SMALLEST, AN_OCTAVE).filter(move |size| *size >= nodes)
+}
+
+/// So many sizes an octave, evenly, from a power of two on.
+fn grid(smallest: u64, an_octave: u64) -> impl Iterator<Item = u64> {
+    let octaves = smallest.ilog2()..62;
+    octaves.flat_map(move |octave| (0..an_octave).map(move |step| ((1_u64 << octave) / an_octave) * (an_octave + step)))
 }
 
 /// Numbers of threads between one and all: 2, 3, 4, 6, 8, 12, …; a core's second thread only when every core has one.

@@ -202,6 +202,36 @@ fn the_default_run_has_everything_and_says_what_it_lacks() {
 }
 
 #[test]
+fn the_default_runs_sweep_is_brief_and_takes_no_memory_of_its_own() {
+    let swept = |plan: &Plan| -> Vec<(u64, Point)> {
+        let sweep = plan.points.iter().filter_map(|point| Some((point.measure.span()?.bytes, point.clone())));
+        sweep.collect()
+    };
+    let whole = plan(&two_cpus(), What::All, &[]);
+    let sweep = swept(&whole);
+    // Two sizes an octave, 16 KiB to twice the last-level cache.
+    let sizes: Vec<u64> = (14..30).flat_map(|octave| [2, 3].map(|half| half << (octave - 1))).collect();
+    let sizes: Vec<u64> = sizes.into_iter().filter(|size| *size < 600 * MIB).chain([600 * MIB]).collect();
+    assert_eq!(sweep.iter().map(|(bytes, _)| *bytes).collect::<Vec<_>>(), sizes);
+    let headline = arenas_of(&whole.points[0]);
+    for (_, point) in &sweep {
+        assert_eq!((arenas_of(point), point.brief, point.time_ns), (headline.clone(), Some(2), 10_000_000));
+        assert_eq!(chase_word(&whole, point), "split-random 64 thp");
+    }
+    assert_eq!(whole.points.iter().filter(|point| point.brief.is_some()).count(), sweep.len());
+    // No further than a buffer that was asked for, or one that had to shrink.
+    assert_eq!(swept(&plan(&two_cpus(), What::All, &[("--buffer", "2MiB")])).last().map(|(bytes, _)| *bytes), Some(2 * MIB));
+    let short = in_cgroup(two_cpus().with(|m| m.caches.l3[0].size = none()), 150 * MIB);
+    let short = plan(&short, What::All, &[]);
+    for (bytes, point) in swept(&short) {
+        assert!(matches!(short.arenas[arenas_of(&point)[0]].holds, Holds::Chase { bytes: whole, .. } if bytes <= whole));
+    }
+    assert!(swept(&short).last().is_some_and(|(bytes, _)| (8 * MIB..64 * MIB).contains(bytes)));
+    let between = plan(&two_cpus(), What::All, &[("--stride", "72")]);
+    assert!(swept(&between).is_empty() && between.unavailable.iter().any(|gap| gap.name == "sweep_latency"));
+}
+
+#[test]
 fn a_sweep_goes_from_4_kib_to_four_caches_in_both_kinds_of_pages() {
     let sweep = plan(&two_cpus(), What::Sweep, &[("--mix", "read,copy")]);
     let words = words(&sweep);
@@ -210,6 +240,7 @@ fn a_sweep_goes_from_4_kib_to_four_caches_in_both_kinds_of_pages() {
     let sizes: Vec<u64> = sizes.into_iter().filter(|size| *size <= 1280 * MIB).collect();
     assert_eq!((sizes.len(), sizes[1], sizes[73]), (74, 5 << 10, 1280 * MIB));
     let kinds = [
+        "chase split-random 64 thp",
         "chase full-random 64 thp",
         "chase full-random 64 base",
         "sweep read x1",
@@ -239,7 +270,7 @@ fn a_sweep_goes_from_4_kib_to_four_caches_in_both_kinds_of_pages() {
 fn a_sweep_ends_where_it_is_told_or_where_memory_does() {
     let alone = plan(&two_cpus(), What::Sweep, &[("--buffer", "50KiB"), ("--load-cpus", "none"), ("--pages", "base")]);
     assert_eq!(alone.points.last().unwrap().measure.span().unwrap().bytes, 52 << 10, "whole pages");
-    assert_eq!(alone.points.len(), 2 * 16);
+    assert_eq!(alone.points.len(), 3 * 16);
     let largest = |lab: &Lab| plan(lab, What::Sweep, &[]).points.iter().filter_map(|p| p.measure.span()).map(|s| s.bytes).max();
     assert_eq!(largest(&in_cgroup(two_cpus(), 2000 * MIB)), Some(640 * MIB));
     let tight = in_cgroup(two_cpus(), 2000 * MIB);

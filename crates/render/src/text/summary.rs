@@ -4,7 +4,7 @@ use super::figures::label;
 use super::loaded;
 use super::matrix;
 use super::page::Page;
-use super::{idle, page};
+use super::{idle, page, sweep};
 use crate::figure::{figure, number, spread, undisturbed, unit, value};
 use crate::style::paint;
 use memgauge_model::{Metric, MetricId};
@@ -15,6 +15,8 @@ pub fn section(page: &mut Page) {
     under_load(page);
     nodes(page);
     c2c(page);
+    sweep::caches(page);
+    sweep::levels(page, "level_latency", "");
 }
 
 /// Idle latency: the headline with its conditions, then the other orders and page kinds and the TLB cost.

@@ -25,7 +25,7 @@ pub fn section(page: &mut Page) {
         let ends = ends.map(units::bytes).join(" to ");
         let text = format!(
             "{drawn}  {}",
-            paint(page.style.dim, &format!("{}, {ends}; equal steps are equal factors", pages(page, sweep)))
+            paint(page.style.dim, &format!("{}, {ends}; equal steps are equal factors", walk(page, sweep)))
         );
         page.labelled("Latency", &text);
     }
@@ -35,10 +35,11 @@ pub fn section(page: &mut Page) {
     page.line(&paint(page.style.dim, &format!("  {} in all: --format csv or json has every one", count(sizes.len(), "size"))));
 }
 
-/// `Caches found     48 KiB · 2 MiB · 32 MiB  (declared: the same)`, a line for each kind of pages.
+/// `Caches found     48 KiB · 2 MiB · 32 MiB  (declared: the same)`, a line for each latency that tells of caches.
 pub fn caches(page: &mut Page) {
-    let latencies = page.report.sweeps.iter().filter(|sweep| sweep.name == "sweep_latency");
-    for (place, sweep) in latencies.enumerate() {
+    let latencies = || page.report.sweeps.iter().filter(|sweep| sweep.name == "sweep_latency");
+    let all_silent = latencies().all(|sweep| sweep.caches.is_empty());
+    for (place, sweep) in latencies().filter(|sweep| all_silent || !sweep.caches.is_empty()).enumerate() {
         let found: Vec<String> = sweep.caches.iter().filter_map(|cache| one_cache(page, cache)).collect();
         let found = if found.is_empty() { "no edge in the latency".to_owned() } else { found.join(" · ") };
         let same = !sweep.caches.is_empty() && sweep.caches.iter().all(|cache| cache.same == Some(true));
@@ -49,7 +50,7 @@ pub fn caches(page: &mut Page) {
             (false, true) => "none".to_owned(),
             (false, false) => sizes,
         };
-        let declared = paint(page.style.dim, &clean(&format!("(declared: {declared})  {}", pages(page, sweep))));
+        let declared = paint(page.style.dim, &clean(&format!("(declared: {declared})  {}", walk(page, sweep))));
         page.labelled(if place == 0 { "Caches found" } else { "" }, &format!("{}  {declared}", paint(page.style.figure, &found)));
     }
 }
@@ -57,8 +58,11 @@ pub fn caches(page: &mut Page) {
 /// `48 KiB [40 KiB…56 KiB]`: the size, and the interval where that is more than the step to the next size.
 fn one_cache(page: &mut Page, cache: &FoundCache) -> Option<String> {
     let metric = page.show(cache.found?)?;
-    let [lo, hi] = metric.ci95.or(metric.range)?;
-    Some(format!("{} [{}…{}]", size(metric.value), size(lo), size(hi)))
+    let value = size(metric.value);
+    let ends = |[lo, hi]: [f64; 2]| format!("{}…{}", size(lo), size(hi));
+    // As everywhere: an interval in brackets, a range in parentheses.
+    let range = || metric.range.map(|range| format!("{value} ({})", ends(range)));
+    metric.ci95.map(|interval| format!("{value} [{}]", ends(interval))).or_else(range)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size is a whole number of bytes")]
@@ -67,11 +71,11 @@ fn size(bytes: f64) -> String {
 }
 
 /// A line for each sweep: its levels side by side.
-fn levels(page: &mut Page, name: &str, title: &str) {
+pub fn levels(page: &mut Page, name: &str, title: &str) {
     let mut groups: BTreeMap<String, Vec<&Metric>> = BTreeMap::new();
     for (id, metric) in page.all(name) {
         page.show(id);
-        let keys = ["mix", "threads", "pages"];
+        let keys = ["mix", "threads", "pages", "order"];
         let mut labels = metric.labels.clone();
         labels.retain(|key, _| keys.contains(&key.as_str()) && (key != "pages" || name == "level_latency"));
         groups.entry(figures::conditions(page, &labels)).or_default().push(metric);
@@ -114,7 +118,7 @@ fn rows(page: &mut Page, sweeps: &[&Sweep]) -> Table {
     let mut head = vec![Cell::right("size")];
     for sweep in sweeps {
         let what = match sweep.name.as_str() {
-            "sweep_latency" => format!("ns, {}", pages(page, sweep)),
+            "sweep_latency" => format!("ns, {}", walk(page, sweep)),
             _ => format!("GB/s, {} × {}", told_of(sweep, "mix"), told_of(sweep, "threads")),
         };
         head.extend([Cell::right(what), Cell::left("95 %")]);
@@ -158,8 +162,12 @@ fn cells(page: &Page, metric: Option<&Metric>) -> [Cell; 2] {
     }
 }
 
-fn pages(page: &Page, sweep: &Sweep) -> String {
-    label(page, "pages", told_of(sweep, "pages"))
+/// The pages of a chase, and its order where there are several.
+fn walk(page: &Page, sweep: &Sweep) -> String {
+    let pages = label(page, "pages", told_of(sweep, "pages"));
+    let orders = page.report.sweeps.iter().filter_map(|sweep| sweep.labels.get("order"));
+    let several = orders.collect::<BTreeSet<_>>().len() > 1;
+    if several { format!("{} {pages}", told_of(sweep, "order")) } else { pages }
 }
 
 fn told_of<'s>(sweep: &'s Sweep, key: &str) -> &'s str {
@@ -268,6 +276,21 @@ mod tests {
         assert!(text.contains("48 KiB [48 KiB…64 KiB]  (declared: L1 48 KiB · L2 2 MiB)"), "{text}");
         report.sweeps[0].caches.clear();
         assert!(render(&report, Format::Text, &Style::plain()).contains("no edge in the latency  (declared: none)"));
+    }
+
+    #[test]
+    fn the_default_run_has_the_caches_and_their_latencies() {
+        let mut swept = report();
+        swept.plan.request.what = What::All;
+        let found = swept.sweeps[0].caches[0].found.unwrap();
+        let metric = &mut swept.metrics[found];
+        (metric.range, metric.ci95) = (metric.ci95, None);
+        metric.range_reason = Some("2 rounds, an interval needs 6".into());
+        let text = render(&swept, Format::Text, &Style::plain());
+        let lines =
+            "Caches found     48 KiB (48 KiB…64 KiB)  (declared: the same)  THP\n                 L1 1.50 ns ±0.02 · L2 5.00";
+        assert!(text.contains(lines), "{text}");
+        assert!(text.contains("no interval: 2 rounds, an interval needs 6"), "{text}");
     }
 
     #[test]
