@@ -198,7 +198,8 @@ impl Cutter<'_> {
             ));
         }
         if count < FENCED {
-            notes.push(format!("node {node}: {count} regions of {size} are too few to call one of them slow; it takes {FENCED}"));
+            let regions = units::count(count, "region");
+            notes.push(format!("node {node}: {regions} of {size}: too few to call one of them slow, it takes {FENCED}"));
         }
     }
 
