@@ -52,7 +52,8 @@ pub fn analyze(record: &Record) -> Report {
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
     repeat::write(&case, &mut draft);
-    let memory = [too_good::latencies(&case, &sweeps, &mut draft), too_good::bandwidths(&case, &figures, &mut draft)];
+    let bandwidths = too_good::bandwidths(&case, &figures, &sweeps, &mut draft);
+    let memory = [too_good::latencies(&case, &sweeps, &mut draft), bandwidths];
     plausibility::note(&case, &memory, &mut draft);
     let prefetch = prefetch::write(&case, &mut draft);
     let status = status::judge(record, &mut draft);

@@ -94,8 +94,11 @@ fn last_level(machine: &Machine, sweep: &Sweep, draft: &Draft) -> Option<(u64, f
 }
 
 /// Judges the bandwidths of a sweep's level of memory; none without any.
-pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) -> Option<Verdict> {
+pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], sweeps: &[Sweep], draft: &mut Draft) -> Option<Verdict> {
     let mut verdicts = Vec::new();
+    // Levels go by declared sizes: where the last cache ends elsewhere, what is called its bandwidth is another's.
+    let last = |sweep: &Sweep| sweep.caches.iter().rfind(|cache| cache.declared.is_some()).is_some_and(|c| c.same == Some(true));
+    let declared_right = sweeps.iter().any(last);
     for (labels, group) in sweeps::groups(figures, "sweep_bandwidth", &["bytes", "class"], draft) {
         let of = |level: &str| {
             let is = |metric: &Metric| {
@@ -116,6 +119,9 @@ pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], draft: &mut Draft)
         let cache = ["L4", "L3", "L2"].into_iter().find_map(of);
         let share = cache.map(|cache| draft.metrics[memory].value / draft.metrics[cache].value);
         verdicts.push(match share {
+            Some(_) if !declared_right => {
+                Verdict::Unknown("the last-level cache was not found to end where it is declared to".to_owned())
+            }
             Some(share) if share <= BANDWIDTH => Verdict::Memory(format!("{share:.2} × the last-level cache's")),
             // Its own lines in flight may limit a thread in either; stores past the caches never see one.
             Some(share) => Verdict::Unknown(format!("{share:.2} × the last-level cache's: the threads may limit both")),

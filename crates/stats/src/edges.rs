@@ -13,6 +13,9 @@ const STEEP: f64 = 0.2;
 /// Two rises with no more than so many octaves of plateau between them are one: caches differ by more, and one whose sets fill
 /// unevenly leaks a few lines, twenty times slower each, long before it is full.
 const PLATEAU: f64 = 1.0;
+/// More than so many octaves of plateau between them are enough where the first rise is no mere leak before the second: a guest's share
+/// of a last-level cache may be little more than its second level.
+const SHORT_PLATEAU: f64 = 0.6;
 /// Latency above a rise over that below it, at least.
 const FACTOR: f64 = 1.25;
 /// An edge is the largest size at which the rise has made no more than this share of its way.
@@ -94,10 +97,20 @@ fn find(octaves: &[f64], rounds: &[Vec<Option<f64>>], times: &[usize]) -> Vec<Ed
     let steep = |k: &usize| fit[k + 1] - fit[*k] >= STEEP * (x(k + 1) - x(*k));
     let mut rises: Vec<[usize; 2]> = Vec::new();
     for k in (0..fit.len().saturating_sub(1)).filter(steep) {
-        match rises.last_mut().filter(|rise| x(k) - x(rise[1]) <= PLATEAU) {
+        match rises.last_mut().filter(|rise| x(k) - x(rise[1]) <= SHORT_PLATEAU) {
             Some(rise) => rise[1] = k + 1,
             None => rises.push([k, k + 1]),
         }
+    }
+    let height = |[from, to]: [usize; 2]| libm::exp(fit[to]) - libm::exp(fit[from]);
+    // What leaks before a level is full is none of its own; neither is the end of its ramp.
+    let one = |pair: &[[usize; 2]]| {
+        let &[first, second] = pair else { return false };
+        let both = height([first[0], second[1]]);
+        x(second[0]) - x(first[1]) <= PLATEAU && height(first).min(height(second)) <= BEGUN * both
+    };
+    while let Some(at) = rises.windows(2).position(one) {
+        rises[at][1] = rises.remove(at + 1)[1];
     }
     rises.into_iter().filter_map(|rise| edge(&fit, &places, rise)).collect()
 }
@@ -195,6 +208,24 @@ mod tests {
             }
         };
         assert_eq!(found(curve, 0.02, 6).iter().map(|edge| edge.0).collect::<Vec<_>>(), [3 << 19]);
+    }
+
+    /// What a guest with a twentieth of its host's last level shows: that level is hardly larger than the second.
+    #[test]
+    fn a_last_level_little_larger_than_the_second_is_one() {
+        let curve = |size: f64| {
+            let (kib, mib) = (size / KIB, size / MIB);
+            match size {
+                _ if kib <= 48.0 => 1.9,
+                _ if mib <= 2.0 => 6.5,
+                _ if mib <= 3.0 => 33.0,
+                _ if mib <= 6.0 => 40.0,
+                _ if mib <= 10.0 => 104.0,
+                _ => 125.0,
+            }
+        };
+        let wanted = [48 << 10, 2 << 20, 6 << 20];
+        assert_eq!(found(curve, 0.02, 8).iter().map(|edge| edge.0).collect::<Vec<_>>(), wanted);
     }
 
     #[test]

@@ -176,6 +176,7 @@ fn a_latency_is_held_against_the_last_levels() {
 fn a_bandwidth_is_held_against_half_the_size_and_the_last_level() {
     let read = |at_64: f64, at_128: f64| {
         let mut lab = Lab::new();
+        chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, 32 * MIB));
         for (bytes, rate) in [(4 * MIB, 20e9), (8 * MIB, 20e9), (64 * MIB, at_64), (128 * MIB, at_128)] {
             streamed(&mut lab, &[0], bytes, rate);
         }
@@ -186,6 +187,12 @@ fn a_bandwidth_is_held_against_half_the_size_and_the_last_level() {
     let threads = read(16e9, 16e9);
     assert!(said(&threads, "bandwidths").starts_with("unknown, 0.80 × the last-level cache's"), "{:?}", threads.notes);
     assert!(memory.status.reasons.is_empty() && threads.status.reasons.is_empty());
+    let mut shared = Lab::new();
+    chased(&mut shared, Pages::Thp, |bytes| stairs(bytes, 4 * MIB));
+    for (bytes, rate) in [(8 * MIB, 20e9), (64 * MIB, 10e9), (128 * MIB, 10e9)] {
+        streamed(&mut shared, &[0], bytes, rate);
+    }
+    assert!(said(&shared.report(), "bandwidths").starts_with("unknown, the last-level cache was not found to end where"));
     let partly = read(12e9, 10e9);
     let fault = "partly a cache's: falls by 17 % or more from 64 MiB to 128 MiB";
     assert!(said(&partly, "bandwidths").starts_with(fault), "{:?}", partly.notes);
