@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod ci;
+mod fuzz;
 mod host;
 mod peers;
 mod runner;
@@ -42,6 +43,11 @@ const COMMANDS: &[Command] = &[
         name: "vm",
         about: "[--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
         run: vm::run,
+    },
+    Command {
+        name: "fuzz",
+        about: "[--minutes N] [TARGET…]: the stored corpus and N minutes of each fuzz target",
+        run: fuzz::run,
     },
     Command {
         name: "peers",

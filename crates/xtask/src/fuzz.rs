@@ -1,0 +1,88 @@
+//! `cargo xtask fuzz`: the fuzz targets, by libFuzzer, whose instrumentation stable Rust can give.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{Outcome, say, sh};
+
+/// A workspace of its own.
+const FOLDER: &str = "fuzz";
+/// In the order in which they run.
+const TARGETS: [&str; 4] = ["argv", "document", "smbios", "tree"];
+/// What `cargo fuzz --sanitizer none` passes: counters at each edge, and the operands of comparisons. An address sanitizer would
+/// find nothing in code that is safe throughout; `cargo xtask asan` has it for the crate that is not.
+const FLAGS: &[&str] = &[
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Ccodegen-units=1",
+];
+/// An input that takes longer hangs.
+const LONGEST_S: u64 = 10;
+const MEMORY_MB: u64 = 2048;
+
+/// `[--minutes N] [TARGET…]`: the stored corpus and N minutes (1) of each.
+pub fn run(args: &[String]) -> Outcome {
+    let (mut seconds, mut targets) = (60, Vec::new());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "--minutes" {
+            let minutes: u64 = args.next().and_then(|text| text.parse().ok()).context("--minutes wants a number")?;
+            seconds = minutes * 60;
+        } else {
+            let known = TARGETS.into_iter().find(|target| target == arg);
+            targets.push(known.with_context(|| format!("no target {arg}: it is one of {}", TARGETS.join(", ")))?);
+        }
+    }
+    stage(if targets.is_empty() { &TARGETS } else { &targets }, seconds)?;
+    Ok(std::process::ExitCode::SUCCESS)
+}
+
+/// Builds the targets, runs what is stored, then so many seconds of each.
+pub fn stage(targets: &[&str], seconds: u64) -> Result<()> {
+    let host = host()?;
+    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("fuzz");
+    // Sanitizer coverage is for the targets alone: with a target named, build scripts and macros are built without.
+    let mut build = sh::cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path"]);
+    build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &host, "--target-dir"]).arg(&built);
+    build.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}")).env_remove("RUSTFLAGS");
+    sh::stage("fuzz targets", &mut build)?;
+    for target in targets {
+        one(target, &built, &host, seconds)?;
+    }
+    Ok(())
+}
+
+fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {
+    let program = built.join(host).join("release").join(target);
+    let (found, crashes) = (built.join("corpus").join(target), built.join("crashes").join(target));
+    for folder in [&found, &crashes] {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let stored = Path::new(FOLDER).join("corpus").join(target);
+    // What is found goes into the first folder, so that the repository's stays as it is.
+    let mut command = Command::new(&program);
+    command.args([&found, &stored]).arg(format!("-artifact_prefix={}/", crashes.display()));
+    command.args([format!("-max_total_time={seconds}"), format!("-timeout={LONGEST_S}"), format!("-rss_limit_mb={MEMORY_MB}")]);
+    let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        say::line(&said);
+        bail!("fuzz {target}: the input is in {}; run it alone with {} FILE", crashes.display(), program.display());
+    }
+    let done = said.lines().rev().find(|line| line.starts_with("Done ")).unwrap_or("Done");
+    say::stage(&format!("fuzz {target}: {}", done.trim_start_matches("Done ")));
+    Ok(())
+}
+
+/// The target that rustc builds for by itself.
+fn host() -> Result<String> {
+    let said = sh::output(Command::new("rustc").arg("-vV"))?;
+    let said = String::from_utf8_lossy(&said);
+    said.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("rustc -vV names no host")
+}
