@@ -39,14 +39,19 @@ pub fn run(args: &[String]) -> Outcome {
             targets.push(known.with_context(|| format!("no target {arg}: it is one of {}", TARGETS.join(", ")))?);
         }
     }
-    stage(if targets.is_empty() { &TARGETS } else { &targets }, seconds)?;
+    of(if targets.is_empty() { &TARGETS } else { &targets }, seconds)?;
     Ok(std::process::ExitCode::SUCCESS)
 }
 
+/// All of them, so many seconds each.
+pub fn stage(seconds: u64) -> Result<()> {
+    of(&TARGETS, seconds)
+}
+
 /// Builds the targets, runs what is stored, then so many seconds of each.
-pub fn stage(targets: &[&str], seconds: u64) -> Result<()> {
+fn of(targets: &[&str], seconds: u64) -> Result<()> {
     let host = host()?;
-    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("fuzz");
+    let built = target_folder().join("fuzz");
     // Sanitizer coverage is for the targets alone: with a target named, build scripts and macros are built without.
     let mut build = sh::cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path"]);
     build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &host, "--target-dir"]).arg(&built);
@@ -80,8 +85,13 @@ fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {
     Ok(())
 }
 
+/// Where what is built goes.
+pub fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
+}
+
 /// The target that rustc builds for by itself.
-fn host() -> Result<String> {
+pub fn host() -> Result<String> {
     let said = sh::output(Command::new("rustc").arg("-vV"))?;
     let said = String::from_utf8_lossy(&said);
     said.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("rustc -vV names no host")

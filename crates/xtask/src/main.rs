@@ -4,6 +4,7 @@
 //! [`COMMANDS`].
 #![forbid(unsafe_code)]
 
+mod asan;
 mod ci;
 mod fuzz;
 mod host;
@@ -44,6 +45,7 @@ const COMMANDS: &[Command] = &[
         about: "[--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
         run: vm::run,
     },
+    Command { name: "asan", about: "the tests of memgauge-sys under AddressSanitizer", run: asan::run },
     Command {
         name: "fuzz",
         about: "[--minutes N] [TARGET…]: the stored corpus and N minutes of each fuzz target",

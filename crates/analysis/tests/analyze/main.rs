@@ -12,5 +12,6 @@ mod plausible;
 mod prefetch;
 mod properties;
 mod status;
+mod stored;
 mod support;
 mod sweeps;
