@@ -15,6 +15,7 @@ struct Need {
 /// The last four are on every Debian; elsewhere they are named like the rest.
 const NEEDS: &[Need] = &[
     need("qemu-system-x86_64", "qemu-system-x86"),
+    need("g++", "g++"),
     need("xz", "xz-utils"),
     need("zstd", "zstd"),
     need("apt-get", "apt"),
