@@ -73,7 +73,9 @@ fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {
     // What is found goes into the first folder, so that the repository's stays as it is.
     let mut command = Command::new(&program);
     command.args([&found, &stored]).arg(format!("-artifact_prefix={}/", crashes.display()));
-    command.args([format!("-max_total_time={seconds}"), format!("-timeout={LONGEST_S}"), format!("-rss_limit_mb={MEMORY_MB}")]);
+    // To libFuzzer no seconds are without end; here they are the corpus alone.
+    let length = if seconds == 0 { "-runs=0".to_owned() } else { format!("-max_total_time={seconds}") };
+    command.args([length, format!("-timeout={LONGEST_S}"), format!("-rss_limit_mb={MEMORY_MB}")]);
     let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
