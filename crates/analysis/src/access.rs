@@ -36,7 +36,7 @@ pub(crate) fn write(case: &Case<'_>, point: PointId, draft: &mut Draft) {
         let mut labels = common.clone();
         labels::set(&mut labels, "percentile", word(percent));
         let mut metric = assemble(NAME, Quantity::Latency.unit(), &labels, &series, estimate);
-        circumstances(case, point, &title, &mut metric, draft);
+        circumstances(case, point, &case.selections[point].blocks, &title, &mut metric, draft);
         metric.remarks.extend(cost(case, point));
         draft.add(metric);
     }

@@ -3,7 +3,8 @@
 //! A host moves vCPUs: the same pair is then near or far, and its figures differ by a factor. A figure is of one class,
 //! that in which most of its rounds lie; the other rounds are not mixed in.
 
-use memgauge_model::{Block, Cpu, Measure, PointId, Record};
+use crate::jobs;
+use memgauge_model::{Block, Cpu, Measure, NodeId, Pages, PointId, PointRecord, Record};
 use memgauge_stats::{Classes, split_classes};
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ pub(crate) fn by_pair(record: &Record) -> ByPair {
     let mut times: BTreeMap<(Cpu, Cpu), Vec<f64>> = BTreeMap::new();
     for (point, seen) in record.plan.points.iter().zip(&record.run.points) {
         let Some(pair) = point.class_pair.map(ordered) else { continue };
-        let both = seen.rounds.iter().flat_map(|block| [block.class_before_ns, block.class_after_ns]);
+        let both = seen.rounds.iter().chain(&seen.again).flat_map(|block| [block.class_before_ns, block.class_after_ns]);
         times.entry(pair).or_default().extend(both.filter_map(usable));
     }
     times.into_iter().filter_map(|(pair, times)| Some((pair, split_classes(&times)?))).collect()
@@ -63,7 +64,17 @@ pub(crate) fn by_pair(record: &Record) -> ByPair {
 
 /// Chooses the blocks of every point, in the plan's order.
 pub(crate) fn select<'a>(record: &'a Record, pairs: &ByPair) -> Vec<Selection<'a>> {
-    let sorted: Vec<Sorted<'a>> = (0..record.plan.points.len()).map(|point| sort(record, point, pairs)).collect();
+    choose(record, pairs, |seen| &seen.rounds)
+}
+
+/// The same of the blocks that were measured again; most points have none.
+pub(crate) fn select_again<'a>(record: &'a Record, pairs: &ByPair) -> Vec<Selection<'a>> {
+    choose(record, pairs, |seen| &seen.again)
+}
+
+fn choose<'a>(record: &'a Record, pairs: &ByPair, of: fn(&PointRecord) -> &[Block]) -> Vec<Selection<'a>> {
+    let blocks = |point: PointId| record.run.points.get(point).map_or(&[][..], of);
+    let sorted: Vec<Sorted<'a>> = (0..record.plan.points.len()).map(|point| sort(record, point, blocks(point), pairs)).collect();
     let mut tally: BTreeMap<Group, BTreeMap<Class, usize>> = BTreeMap::new();
     for (point, sorted) in sorted.iter().enumerate() {
         let counts = tally.entry(group(record, point)).or_default();
@@ -77,17 +88,23 @@ pub(crate) fn select<'a>(record: &'a Record, pairs: &ByPair) -> Vec<Selection<'a
     sorted.into_iter().enumerate().map(|(point, sorted)| sorted.keep(winner(point))).collect()
 }
 
-/// Points that must be of one class together: those of a loaded curve. A curve of two classes would have steps of the
-/// host's making.
+/// Points that must be of one class together: those of a loaded curve, which would have steps of the host's making, and
+/// regions that are held against one another, as the engine does it ([`memgauge_model::AgainRecord`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Curve(usize),
+    Scan(NodeId, &'static str, Option<Pages>),
     Point(PointId),
 }
 
 fn group(record: &Record, point: PointId) -> Group {
-    match record.plan.points[point].measure {
+    let planned = &record.plan.points[point];
+    match planned.measure {
         Measure::Loaded { curve, .. } => Group::Curve(curve),
+        Measure::Scan { node, mix, .. } => {
+            let pages = jobs::streams(&record.plan, planned).and_then(|streams| Some(streams.by_thread.first()?.1.pages));
+            Group::Scan(node, mix.name(), pages)
+        }
         _ => Group::Point(point),
     }
 }
@@ -116,10 +133,9 @@ impl<'a> Sorted<'a> {
     }
 }
 
-fn sort<'a>(record: &'a Record, point: PointId, pairs: &ByPair) -> Sorted<'a> {
+fn sort<'a>(record: &Record, point: PointId, rounds: &'a [Block], pairs: &ByPair) -> Sorted<'a> {
     let pair = record.plan.points[point].class_pair.map(ordered);
     let classes = pair.and_then(|pair| pairs.get(&pair));
-    let rounds = record.run.points.get(point).map_or(&[][..], |seen| &seen.rounds);
     // A round's last block is its valid one, should there be several.
     let counted: BTreeMap<u32, &Block> =
         rounds.iter().filter(|block| !block.superseded).map(|block| (block.round, block)).collect();

@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{C2cScope, End, Measure, Metric, MetricId, Point, PointId, Record, units};
+use memgauge_model::{Block, C2cScope, End, Measure, Metric, MetricId, Point, PointId, Record, units};
 use std::collections::BTreeMap;
 
 /// The record with the blocks chosen that count.
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
 
     /// Placement and remarks.
     fn circumstances(&self, metric: &mut Metric, draft: &mut Draft) {
-        circumstances(self.case, self.point, &self.title, metric, draft);
+        circumstances(self.case, self.point, &self.selection.blocks, &self.title, metric, draft);
         match &self.planned.measure {
             Measure::Idle { keepalive_reason: Some(reason), .. } => metric.remarks.push(format!("keepalive: {reason}")),
             Measure::Max { delay, .. } => metric.remarks.push(format!("delay {delay}")),
@@ -153,14 +153,15 @@ impl<'a> Writer<'a> {
             _ => return None,
         };
         let swept = self.planned.measure.span().is_some();
+        let scanned = matches!(self.planned.measure, Measure::Scan { .. });
         let asked = swept || self.case.record.plan.request.buffer.is_some();
         let (level, of_memory) = plausibility::name_level(self.case, node, &touched, asked, &self.title, draft);
         metric.remarks.extend(level);
         let streams = self.streams.as_ref().filter(|_| self.quantity == Quantity::Bandwidth)?;
         let removed = plausibility::loop_removed(&self.selection.blocks, streams.threads(), &self.title, draft);
         metric.remarks.extend(removed);
-        if swept {
-            // Most of a sweep's figures are of caches, which no memory controller sees.
+        if swept || scanned {
+            // Most of a sweep's figures are of caches, which no memory controller sees; a scan's differ in their place alone.
             let app = if of_memory { metric.value } else { 0.0 };
             metric.remarks.extend(plausibility::above_theoretical(self.case, app, &self.title, draft));
             return None;
@@ -231,12 +232,24 @@ pub(crate) fn assemble(name: &str, unit: &str, labels: &Labels, series: &Series,
 }
 
 /// Where the memory was, and whether warm-up settled.
-pub(crate) fn circumstances(case: &Case<'_>, point: PointId, title: &str, metric: &mut Metric, draft: &mut Draft) {
-    let blocks = &case.selections[point].blocks;
+pub(crate) fn circumstances(
+    case: &Case<'_>,
+    point: PointId,
+    blocks: &[&Block],
+    title: &str,
+    metric: &mut Metric,
+    draft: &mut Draft,
+) {
     let found = placement::of_blocks(blocks);
     placement::note(&found, draft);
     found.faults.iter().for_each(|fault| draft.reject(fault.clone(), title));
-    if !matches!(case.record.plan.points[point].measure, Measure::C2c { .. }) {
+    let pages_matter = match case.record.plan.points[point].measure {
+        Measure::C2c { .. } => false,
+        // A scan takes what pages it can get, and names them by region.
+        Measure::Scan { .. } => case.record.plan.request.pages.is_some(),
+        _ => true,
+    };
+    if pages_matter {
         found.lost.iter().for_each(|fault| draft.reject(fault.clone(), title));
     }
     metric.placement = found.placement;

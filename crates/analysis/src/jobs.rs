@@ -96,8 +96,8 @@ pub(crate) fn keeps_alive(point: &Point) -> bool {
     point.threads.iter().any(|thread| thread.job == Job::KeepAlive)
 }
 
-/// Bytes of one ring or one array.
-fn span(arena: &Arena) -> u64 {
+/// Bytes of one ring, one array or one region.
+pub(crate) fn span(arena: &Arena) -> u64 {
     match arena.holds {
         Holds::Chase { bytes, .. } | Holds::Streams { bytes, .. } | Holds::Region { bytes, .. } | Holds::C2c { bytes, .. } => {
             bytes

@@ -59,6 +59,10 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             bandwidth(&mut labels, streams.as_ref());
             set(&mut labels, "node", node);
             set(&mut labels, "region", region);
+            // Of the region, not of a thread's part.
+            if let Some((_, arena)) = streams.as_ref().and_then(|streams| streams.by_thread.first()) {
+                set(&mut labels, "bytes", jobs::span(arena));
+            }
         }
         Measure::Loaded { curve, .. } => {
             labels = of_curve(plan, *curve);

@@ -28,6 +28,7 @@ mod plausibility;
 mod prefetch;
 mod repeat;
 mod rounds;
+mod scans;
 mod status;
 mod sweeps;
 mod too_good;
@@ -48,6 +49,7 @@ pub fn analyze(record: &Record) -> Report {
     counters::write(&case, &figures, &mut draft);
     let curves = curves::write(&case, &figures, &mut draft);
     let sweeps = sweeps::write(&case, &figures, &mut draft);
+    let scans = scans::write(&case, &figures, &mut draft);
     levels::write(&case, &figures, &mut draft);
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
@@ -69,7 +71,7 @@ pub fn analyze(record: &Record) -> Report {
         prefetch,
         curves,
         sweeps,
-        scans: Vec::new(),
+        scans,
         findings: Vec::new(),
         unavailable: draft.missing,
         notes: draft.notes,

@@ -2,7 +2,7 @@
 
 use memgauge_model::{Block, DisturbanceLimits, Window, units};
 use memgauge_stats as stats;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a figure is: which end is the good one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,6 +275,27 @@ pub(crate) fn paired(
     let samples: Vec<Sample> = pairs.map(|(round, a, b)| Sample { round, typical: value(a, b), undisturbed: None }).collect();
     let ends = a.span().zip(b.span()).filter(|_| samples.len() == 1).map(|(a, b)| spread(a, b));
     Series { samples, ends, windows: a.windows + b.windows, excluded: a.excluded + b.excluded, ..Series::default() }
+}
+
+/// Of several like things the middle one in each round that at least half of them have: a round that was broken off would show
+/// whichever came first.
+pub(crate) fn middle(all: &[&Series]) -> Series {
+    let mut middle = Series::default();
+    let rounds: BTreeSet<u32> = all.iter().flat_map(|one| &one.samples).map(|sample| sample.round).collect();
+    for round in rounds {
+        let of_round: Vec<&Sample> = all.iter().filter_map(|one| one.samples.iter().find(|s| s.round == round)).collect();
+        let typical: Vec<f64> = of_round.iter().map(|sample| sample.typical).collect();
+        let undisturbed: Vec<f64> = of_round.iter().filter_map(|sample| sample.undisturbed).collect();
+        if let Some(typical) = stats::median(&typical).filter(|_| of_round.len() * 2 >= all.len()) {
+            middle.samples.push(Sample { round, typical, undisturbed: stats::median(&undisturbed) });
+        }
+    }
+    for one in all {
+        middle.windows += one.windows;
+        middle.excluded += one.excluded;
+        one.seen.iter().for_each(|(kind, count)| *middle.seen.entry(kind).or_default() += count);
+    }
+    middle
 }
 
 /// `waited for its CPU 30, core clock moved 5`; the most frequent first.

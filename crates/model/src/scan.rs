@@ -128,10 +128,10 @@ pub struct Scan {
     pub available_bytes: u64,
     /// Bytes of all memory of the node.
     pub memory_bytes: u64,
-    /// Regions by the kind of pages that they got: `1g`, `2m`, `thp`, `base`, `mixed-…%`.
+    /// Regions by the kind of pages that they got: `1g`, `2m`, `thp`, `base`; `mixed` where it is not one kind.
     pub pages: BTreeMap<String, u32>,
-    /// Median over regions, B/s.
-    pub median: Option<f64>,
+    /// The figure of the middle region of each round.
+    pub median: Option<MetricId>,
     /// The slowest region's figure.
     pub slowest: Option<MetricId>,
     /// The fastest region's figure.
@@ -186,8 +186,12 @@ pub struct SlowRegion {
     pub again: Option<MetricId>,
     /// What ordinary regions had at the same time.
     pub controls: Option<MetricId>,
+    /// The one over the other, round by round.
+    pub ratio: Option<MetricId>,
     /// Was it slow again, against those? None where it was not measured again or the figures leave it open.
     pub stayed: Option<bool>,
+    /// The kind of pages that it got, as in [`Scan::pages`].
+    pub pages: String,
     /// Where it lies.
     pub physical: Avail<Physical>,
 }

@@ -13,6 +13,7 @@ mod numa_penalty;
 mod power_saving;
 mod prefetch_state;
 mod shared_cores;
+mod slow_regions;
 mod tlb_cost;
 
 use memgauge_model::{Finding, Record, Report};
@@ -26,6 +27,7 @@ const RULES: &[Rule] = &[
     clock_drift::find,
     moved_cpus::find,
     shared_cores::find,
+    slow_regions::find,
     numa_penalty::find,
     power_saving::find,
     tlb_cost::find,

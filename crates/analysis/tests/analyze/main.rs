@@ -11,6 +11,7 @@ mod findings;
 mod plausible;
 mod prefetch;
 mod properties;
+mod scans;
 mod status;
 mod stored;
 mod support;

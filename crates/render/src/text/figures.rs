@@ -9,7 +9,7 @@ use memgauge_model::{Metric, MetricId, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of figures for people; others stand as they are in the document.
-const TITLES: [(&str, &str); 19] = [
+const TITLES: [(&str, &str); 20] = [
     ("idle_latency", "Idle latency"),
     ("access_latency", "Single accesses"),
     ("peak_bandwidth", "Peak bandwidth"),
@@ -26,13 +26,14 @@ const TITLES: [(&str, &str); 19] = [
     ("knee_bandwidth", "Knee"),
     ("safe_bandwidth", "Safe maximum"),
     ("burst_fit", "Burst fit"),
+    ("scan_bandwidth", "Region bandwidth"),
     ("clock_hz", "Clock"),
     ("clock_quantum", "Clock quantum"),
     ("clock_cost", "Clock cost"),
 ];
 
 /// Labels in the order in which people look for them.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "order",
     "mix",
     "pages",
@@ -41,6 +42,7 @@ const ORDER: [&str; 23] = [
     "cpu",
     "cpus",
     "node",
+    "region",
     "scope",
     "from",
     "to",

@@ -10,6 +10,7 @@ mod loaded;
 mod matrix;
 mod page;
 mod peak;
+mod scan;
 mod summary;
 mod sweep;
 mod verdict;
@@ -40,8 +41,7 @@ fn body(page: &mut Page) {
         What::Loaded => loaded::section(page),
         What::C2c => c2c::section(page),
         What::Sweep => sweep::section(page),
-        // All of it stands under "Also".
-        What::Scan => {}
+        What::Scan => scan::section(page),
     }
     if page.report.plan.request.what != What::All {
         figures::rest(page);
