@@ -61,6 +61,7 @@ pub fn analyze(record: &Record) -> Report {
     let status = status::judge(record, &mut draft);
     let mut report = Report {
         schema: RESULT_SCHEMA.to_owned(),
+        simulated: record.machine.simulated,
         tool: record.tool.clone(),
         command: record.command.clone(),
         status,

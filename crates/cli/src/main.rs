@@ -8,6 +8,7 @@ mod outputs;
 mod prefetch;
 mod progress;
 mod say;
+mod simulation;
 mod spine;
 mod trouble;
 

@@ -4,8 +4,9 @@ use crate::args::{self, About, Call, Command};
 use crate::outputs::{self, Outputs};
 use crate::progress::Line;
 use crate::trouble::{Trouble, signal_code};
-use crate::{environment, exit, prefetch, say};
-use memgauge_engine::Hardware;
+use crate::{environment, exit, prefetch, say, simulation};
+use memgauge_engine::simulated::Simulated;
+use memgauge_engine::{Backend, Hardware};
 use memgauge_machine::Root;
 use memgauge_model::{
     Command as Called, End, Event, EventKind, Machine, Plan, PrefetchState, Record, Refusal, Report, Run, State, Tool,
@@ -24,13 +25,15 @@ const WAIT: Duration = Duration::from_secs(60);
 ///
 /// [`Trouble`] where there is no result.
 pub fn run(call: &Call) -> Result<u8, Trouble> {
-    if call.root.is_none() && !matches!(call.command, Command::About(_)) {
+    let here = call.root.is_none() && call.simulate.is_none();
+    if here && !matches!(call.command, Command::About(_)) {
         prefetch::recover();
     }
     match call.command {
         Command::About(what) => about(what),
         Command::Topology => topology(call),
         Command::Measure(_) if call.dry_run => dry_run(call),
+        Command::Measure(_) if call.simulate.is_some() => simulate(call),
         Command::Measure(_) => measure(call),
     }
 }
@@ -81,7 +84,33 @@ fn measure(call: &Call) -> Result<u8, Trouble> {
     Ok(code(call, &record.run, &report))
 }
 
+/// The same way with a backend that makes its answers: nothing here is locked, probed, switched or watched.
+fn simulate(call: &Call) -> Result<u8, Trouble> {
+    let description = simulation::description(call)?;
+    let machine = description.machine();
+    let plan = memgauge_plan::build(&call.request, &machine)?;
+    let mut outputs = Outputs::prepare(&call.output)?;
+    signals::install().map_err(|error| Trouble::Failed(format!("signals: {error}")))?;
+    let mut backend = Simulated::new(description, plan.request.seed, signals::stop_flag());
+    let started = jiff::Timestamp::now();
+    let mut progress = Line::new(plan.estimate.total_ns(), call.output.quiet);
+    let mut run = memgauge_engine::run(&plan, &mut backend, &mut progress);
+    progress.clear();
+    run.prefetch = PrefetchState::Left { reason: plan.prefetch.left.clone().unwrap_or_default() };
+    // Its own time, in which the run would have taken as long as this.
+    let seconds = backend.now_ns() as f64 / 1e9;
+    let command = called(call, &plan, started, seconds);
+    let (before, after) = Default::default();
+    let record = Record { tool: tool(), command, machine, plan, before, after, run };
+    let report = memgauge_analysis::analyze(&record);
+    write(call, &record, &report, &mut outputs)?;
+    Ok(code(call, &record.run, &report))
+}
+
 fn machine(call: &Call) -> Result<Machine, Trouble> {
+    if call.simulate.is_some() {
+        return Ok(simulation::description(call)?.machine());
+    }
     let root = call.root.as_ref().map_or_else(Root::system, Root::tree);
     memgauge_machine::read(&root).map_err(|error| match &call.root {
         Some(path) => {
@@ -149,15 +178,19 @@ fn record(
         run.concurrent = true;
         run.events.insert(0, Event { at_ns: 0, what: EventKind::Concurrent });
     }
-    let command = Called {
+    let command = called(call, &plan, started, clock.elapsed().as_secs_f64());
+    let after = memgauge_machine::snapshot(&root);
+    Ok(Record { tool: tool(), command, machine, plan, before, after, run })
+}
+
+fn called(call: &Call, plan: &Plan, started: jiff::Timestamp, seconds: f64) -> Called {
+    Called {
         argv: call.argv.clone(),
         seed: plan.request.seed,
         started: jiff::Timestamp::from_second(started.as_second()).unwrap_or(started).to_string(),
-        seconds: clock.elapsed().as_secs_f64(),
+        seconds,
         environment: environment::recorded(),
-    };
-    let after = memgauge_machine::snapshot(&root);
-    Ok(Record { tool: tool(), command, machine, plan, before, after, run })
+    }
 }
 
 fn tool() -> Tool {

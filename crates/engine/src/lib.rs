@@ -1,6 +1,7 @@
 //! Runs a [`Plan`](memgauge_model::Plan): arenas, pinned workers, rounds and windows, placement checks.
 //!
-//! [`run`] walks the plan's rounds over a [`Backend`]; [`Hardware`] is the backend that measures the machine it runs on.
+//! [`run`] walks the plan's rounds over a [`Backend`]; [`Hardware`] is the backend that measures the machine it runs on,
+//! [`Simulated`](simulated::Simulated) one that answers as a described machine would.
 //! What is decided on the way (when warm-up is over, which delays a curve takes, when a figure is precise enough) follows
 //! rules that the plan carries, and every decision stands in the [`Run`](memgauge_model::Run).
 #![forbid(unsafe_code)]
@@ -11,6 +12,7 @@ mod hardware;
 mod rounds;
 mod schedule;
 mod siblings;
+pub mod simulated;
 mod slow;
 mod spent;
 

@@ -75,6 +75,7 @@ pub fn read(root: &Root) -> Result<Machine, ReadError> {
     let cpu = platform::cpu_model(&files, &info);
     Ok(Machine {
         root: root.label(),
+        simulated: false,
         allowed_nodes: limits::allowed_nodes(&files, &cgroups, &node_ids, &mut notes),
         core_kinds: cores::kinds(&files, &online, &policies),
         caches: caches::read(&files, &online, &cores.cores, &mut notes),

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 pub struct Machine {
     /// `/` for the live machine, else the captured tree's folder name.
     pub root: String,
+    /// Is it only described, and was nothing of it measured? Then no figure is of a real machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
     /// CPUs that are there, online or not.
     #[serde(default)]
     pub present_cpus: CpuList,

@@ -20,6 +20,9 @@ pub type ArenaId = usize;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
+    /// Is it one for a machine that is only described?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
     /// What was asked.
     pub request: Request,
     /// The observer's CPU, where there is an observer.

@@ -13,6 +13,9 @@ pub type MetricId = usize;
 pub struct Report {
     /// [`crate::RESULT_SCHEMA`].
     pub schema: String,
+    /// Was nothing measured, and is every figure made by a described machine?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
     /// The program.
     pub tool: Tool,
     /// The call.

@@ -94,6 +94,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: 
     let counters = counters::plan(machine, &draft.points);
     let prefetch = prefetch::plan(request, machine, &draft.points);
     Ok(Plan {
+        simulated: machine.simulated,
         request: request.clone(),
         observer: draft.has_observer().then_some(roles.observer),
         loads: if draft.has_loads() { roles.loads.clone() } else { Default::default() },

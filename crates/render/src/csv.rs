@@ -50,6 +50,8 @@ const COLUMNS: [Column; 19] = [
 
 /// Of the whole document, so the same in every row: a row that is cut out still says whether it can be relied on.
 const STATE: &str = "state";
+/// Likewise: whether a described machine made it.
+const SIMULATED: &str = "simulated";
 
 /// The whole report.
 pub fn report(report: &Report) -> String {
@@ -58,21 +60,22 @@ pub fn report(report: &Report) -> String {
     let names = all.flat_map(BTreeMap::keys).collect::<BTreeSet<_>>();
     let labels =
         |of: &BTreeMap<String, String>| names.iter().map(|name| of.get(*name).cloned().unwrap_or_default()).collect::<Vec<_>>();
-    let state = || state(report.status.state).to_owned();
+    let simulated = if report.simulated { "yes" } else { "no" };
+    let whole = || [state(report.status.state), simulated].map(str::to_owned);
     let mut text = String::new();
     line(&mut text, fixed().map(str::to_owned).chain(names.iter().map(|name| header(name))));
     for metric in &report.metrics {
-        line(&mut text, COLUMNS.iter().map(|column| (column.figure)(metric)).chain([state()]).chain(labels(&metric.labels)));
+        line(&mut text, COLUMNS.iter().map(|column| (column.figure)(metric)).chain(whole()).chain(labels(&metric.labels)));
     }
     for missing in &report.unavailable {
-        line(&mut text, COLUMNS.iter().map(|column| (column.missing)(missing)).chain([state()]).chain(labels(&missing.labels)));
+        line(&mut text, COLUMNS.iter().map(|column| (column.missing)(missing)).chain(whole()).chain(labels(&missing.labels)));
     }
     text
 }
 
 /// The columns before the labels.
 fn fixed() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().map(|column| column.name).chain([STATE])
+    COLUMNS.iter().map(|column| column.name).chain([STATE, SIMULATED])
 }
 
 /// A label's column is called as the label, unless that name is taken.
@@ -158,9 +161,9 @@ mod tests {
     fn a_row_a_figure_and_a_row_for_what_is_missing() {
         let text = report(&sample::idle());
         let lines = text.lines().collect::<Vec<_>>();
-        insta::assert_snapshot!(lines[0], @"name,unit,value,ci_lo,ci_hi,range_lo,range_hi,range_reason,undisturbed,undisturbed_lo,undisturbed_hi,best,samples,windows,excluded,remarks,unavailable,detail,remedy,state,cpu,keepalive,node,order,pages,stride");
-        insta::assert_snapshot!(lines[1], @"idle_latency,ns,137.4,136.026,138.774,,,,136.713,136.026,137.4,134.65200000000002,6,240,2,,,,,complete,0,yes,0,window-random,thp,128");
-        insta::assert_snapshot!(lines[lines.len() - 1], @r#"access_latency,,,,,,,,,,,,,,,,not_supported,"the clock steps by 20 ns, more than 10 % of the median",none on this machine,complete,,,,full-random,,"#);
+        insta::assert_snapshot!(lines[0], @"name,unit,value,ci_lo,ci_hi,range_lo,range_hi,range_reason,undisturbed,undisturbed_lo,undisturbed_hi,best,samples,windows,excluded,remarks,unavailable,detail,remedy,state,simulated,cpu,keepalive,node,order,pages,stride");
+        insta::assert_snapshot!(lines[1], @"idle_latency,ns,137.4,136.026,138.774,,,,136.713,136.026,137.4,134.65200000000002,6,240,2,,,,,complete,no,0,yes,0,window-random,thp,128");
+        insta::assert_snapshot!(lines[lines.len() - 1], @r#"access_latency,,,,,,,,,,,,,,,,not_supported,"the clock steps by 20 ns, more than 10 % of the median",none on this machine,complete,no,,,,full-random,,"#);
         let rows = parsed(&text);
         assert_eq!(rows.len(), sample::idle().metrics.len() + sample::idle().unavailable.len());
         assert_eq!(rows[2]["remarks"], r#"["not settled"]"#);

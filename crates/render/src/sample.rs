@@ -118,6 +118,7 @@ pub fn all() -> Report {
 pub fn report(what: What) -> Report {
     Report {
         schema: memgauge_model::RESULT_SCHEMA.to_owned(),
+        simulated: false,
         tool: Tool { name: "memgauge".into(), version: "0.1.0".into(), build: "test".into() },
         command: Command {
             argv: vec!["idle".into()],
@@ -151,6 +152,7 @@ pub fn machine() -> Machine {
     let cache = |size, cpus| Cache { size: Avail::Known(size), cpus };
     Machine {
         root: "/".into(),
+        simulated: false,
         online_cpus: both(),
         present_cpus: both(),
         allowed_cpus: both(),
@@ -269,6 +271,7 @@ pub fn plan(what: What) -> Plan {
         bytes: 130 << 20,
     };
     Plan {
+        simulated: false,
         request: Request::new(what),
         observer: Some(0),
         loads: CpuList::from(vec![1]),

@@ -199,6 +199,7 @@ fn record() -> Record {
 
 fn plan() -> Plan {
     Plan {
+        simulated: false,
         request: Request::new(What::All),
         observer: Some(0),
         loads: CpuList::from(vec![1]),
@@ -252,6 +253,7 @@ fn machine() -> Machine {
     });
     Machine {
         root: "/".into(),
+        simulated: false,
         online_cpus: cpus.clone(),
         present_cpus: cpus.clone(),
         allowed_cpus: cpus.clone(),

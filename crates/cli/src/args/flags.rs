@@ -36,6 +36,9 @@ pub struct Place {
     /// Read the machine from a captured tree; for topology and --dry-run
     #[arg(long, global = true, value_name = "DIR", allow_hyphen_values = true)]
     pub root: Option<PathBuf>,
+    /// Simulate a machine that is only described: a preset's name, or a file; every output is marked
+    #[arg(long, global = true, value_name = "MACHINE", allow_hyphen_values = true, conflicts_with = "root")]
+    pub simulate: Option<PathBuf>,
 }
 
 /// The memory itself and how it is walked.

@@ -69,6 +69,7 @@ const ROWS: &[Row] = &[
     row("smt", streams, false),
     row("share_core", watches, false),
     row("root", any, true),
+    row("simulate", any, true),
     row("buffer", buffers, false),
     row("limit", |what| what == What::Scan, false),
     row("pages", any, false),

@@ -75,6 +75,8 @@ pub struct Call {
     pub request: Request,
     /// `--root`.
     pub root: Option<PathBuf>,
+    /// `--simulate`.
+    pub simulate: Option<PathBuf>,
     /// `--dry-run`.
     pub dry_run: bool,
     /// What is printed.
@@ -143,7 +145,7 @@ fn foreign(argv: &[OsString]) -> Option<Refusal> {
             _ if before.starts_with("--") => (&*before, &*word),
             _ => ("", &*word),
         };
-        let path = ["--json", "--out", "--root"].contains(&flag);
+        let path = ["--json", "--out", "--root", "--simulate"].contains(&flag);
         (!path).then(|| Refusal::new(flag, value, "no UTF-8 text", "write flags and values in UTF-8"))
     })
 }
@@ -188,6 +190,7 @@ fn call(argv: Vec<String>, command: Command, cli: Cli, given: BTreeMap<String, S
         argv,
         command,
         root: cli.place.root.clone(),
+        simulate: cli.place.simulate.clone(),
         dry_run: cli.effort.dry_run,
         format,
         request: request(what, &cli, given),

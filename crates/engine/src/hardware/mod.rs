@@ -13,13 +13,14 @@ mod prefetch;
 mod team;
 mod threads;
 mod timed;
-mod timing;
+pub(crate) mod timing;
 mod transfer;
 mod watch;
 mod work;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
+pub(crate) use arenas::differing;
 use arenas::Held;
 use bench::HardwareBench;
 use counters::Counters;

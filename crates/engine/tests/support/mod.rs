@@ -7,6 +7,7 @@ pub const BASE: u64 = 4096;
 /// A plan without points for the first of `cpus`.
 pub fn plan(cpus: &[u32]) -> Plan {
     Plan {
+        simulated: false,
         request: Request::new(What::Idle),
         observer: cpus.first().copied(),
         loads: cpus.iter().skip(1).copied().collect(),

@@ -251,6 +251,7 @@ pub fn cpus_of(point: &Point) -> Vec<Cpu> {
 fn empty() -> Machine {
     Machine {
         root: "made-up".into(),
+        simulated: false,
         online_cpus: CpuList::default(),
         allowed_cpus: CpuList::default(),
         present_cpus: CpuList::default(),

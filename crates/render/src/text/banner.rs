@@ -23,6 +23,10 @@ pub fn first(page: &mut Page) {
             page.line(&paint(style, &format!("  and {} more: --format json has all", status.reasons.len() - MOST)));
         }
     }
+    if page.report.simulated {
+        let what = "SIMULATED: figures of a machine that is only described, nothing was measured; every line is marked SIM";
+        page.line(&paint(page.style.warn, what));
+    }
     let tool = &page.report.tool;
     let title = format!("{} {} · {}", tool.name, tool.version, run_line(page.report));
     page.line(&paint(page.style.heading, &title));

@@ -172,6 +172,17 @@ mod tests {
     }
 
     #[test]
+    fn a_simulated_result_is_marked_on_every_line_whatever_else_it_is() {
+        let mut report = sample::all();
+        report.simulated = true;
+        for (state, mark) in [(State::Complete, "SIM "), (State::Partial, "~SIM "), (State::Rejected, "!SIM ")] {
+            report.status.state = state;
+            let text = plain(&report);
+            assert!(text.contains("SIMULATED") && text.lines().all(|line| line.is_empty() || line.starts_with(mark)), "{text}");
+        }
+    }
+
+    #[test]
     fn colour_only_adds_escapes() {
         let report = sample::all();
         let coloured = render(&report, Format::Text, &Style::colour());

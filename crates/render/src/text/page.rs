@@ -1,4 +1,4 @@
-//! What the sections write on: labelled lines, tables, the margin that marks a result which is not complete.
+//! What the sections write on: labelled lines, tables, the margin that marks a result which is not complete or not real.
 
 use crate::style::{Style, clean, paint, width};
 use crate::table::Table;
@@ -24,10 +24,13 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     pub fn new(report: &'a Report, style: &'a Style) -> Self {
         // A line that is cut out of its page must still say what it is worth.
-        let margin = match report.status.state {
-            State::Complete => "",
-            State::Partial => "~ ",
-            State::Rejected => "! ",
+        let margin = match (report.status.state, report.simulated) {
+            (State::Complete, false) => "",
+            (State::Partial, false) => "~ ",
+            (State::Rejected, false) => "! ",
+            (State::Complete, true) => "SIM ",
+            (State::Partial, true) => "~SIM ",
+            (State::Rejected, true) => "!SIM ",
         };
         Self { report, style, text: String::new(), margin, shown: BTreeSet::new(), reasons: BTreeSet::new() }
     }
@@ -152,7 +155,8 @@ fn with_prefetchers(machine: &Machine, prefetchers: &str) -> String {
     }
     let thp = machine.memory.thp.known().map_or_else(|| "no THP".to_owned(), |mode| format!("THP {mode}"));
     let memory = units::bytes(machine.memory.total_bytes);
-    clean(&format!("{name} ({}) · {memory} · {thp} · {prefetchers}", place.join(", ")))
+    let simulated = if machine.simulated { "SIMULATED: " } else { "" };
+    clean(&format!("{simulated}{name} ({}) · {memory} · {thp} · {prefetchers}", place.join(", ")))
 }
 
 /// `1 node`, `2 nodes`.

@@ -1,0 +1,130 @@
+//! Without noise, figures are what the machine does; on machines of any size.
+
+use crate::support::{ask, done, small};
+use memgauge_engine::simulated::{Description, Noise, names, preset};
+use memgauge_model::*;
+use std::time::{Duration, Instant};
+
+fn quiet(name: &str) -> Description {
+    Description { noise: Noise::default(), ..preset(name).unwrap() }
+}
+
+/// Every figure within a thousandth of its truth.
+fn hold(description: &Description, what: What) -> Report {
+    let done = done(description, &ask(what, 1));
+    assert_eq!(done.report.status.state, State::Complete, "{:?}", done.report.status);
+    assert!(done.report.simulated && done.record.plan.simulated && done.report.machine.simulated);
+    let truths = done.truths();
+    assert!(!truths.is_empty());
+    for truth in truths {
+        let metric = truth.find(&done.report).unwrap_or_else(|| panic!("{truth:?} is not there"));
+        assert!((metric.value / truth.value - 1.0).abs() < 1e-3, "{truth:?}: {}", metric.value);
+    }
+    done.report
+}
+
+#[test]
+fn idle_latencies_peaks_matrices_and_transfers_are_what_is_described() {
+    for what in [What::Idle, What::Peak, What::MatrixLatency, What::MatrixBandwidth, What::C2c] {
+        hold(&small("", ""), what);
+    }
+    for name in names() {
+        hold(&quiet(name), What::MatrixLatency);
+    }
+}
+
+#[test]
+fn penalties_and_translation_costs_are_what_is_described() {
+    let report = hold(&quiet("icelake-2s"), What::MatrixLatency);
+    let (_, penalty) = report.find("numa_penalty", &[("from", "0"), ("to", "1")]).unwrap();
+    // The link, and next to nothing of queueing.
+    assert!((penalty.value - 54.0).abs() < 0.5, "{}", penalty.value);
+    let report = hold(&quiet("icelake-2s"), What::Idle);
+    let (_, cost) = report.find("tlb_cost", &[("order", "full-random")]).unwrap();
+    let pages = preset("icelake-2s").unwrap().pages;
+    assert!((0.8..1.0).contains(&(cost.value / (pages.l2_ns + pages.walk_ns))), "{}", cost.value);
+}
+
+#[test]
+fn far_memory_and_its_links_show_in_the_matrices() {
+    let report = hold(&quiet("cxl-2s"), What::MatrixBandwidth);
+    let cell = |from: &str, to: &str| report.find("matrix_bandwidth", &[("from", from), ("to", to)]).unwrap().1.value;
+    assert!(cell("0", "0") > cell("0", "1") && cell("0", "1") > cell("1", "2") && cell("1", "2") > cell("0", "2"));
+    assert!(report.matrices[0].rows == [0, 1] && report.matrices[0].columns == [0, 1, 2]);
+    // The link to the other socket and the device itself are the limits.
+    assert!((0.85..1.0).contains(&(cell("0", "1") / 68e9)), "{}", cell("0", "1"));
+    assert!((0.85..1.0).contains(&(cell("0", "2") / 8e9)), "{}", cell("0", "2"));
+}
+
+#[test]
+fn caches_are_found_within_one_size_of_the_described_ones() {
+    for name in ["icelake-2s", "graviton"] {
+        let mut description = preset(name).unwrap();
+        description.noise = Noise { window: 0.01, correlation: 0.8, allocation: 0.004, placement: None };
+        let request = Request { load_cpus: Some(CpuList::default()), pages: Some(Pages::Thp), ..ask(What::Sweep, 3) };
+        let done = done(&description, &request);
+        let sweep = done.report.sweeps.iter().find(|sweep| sweep.name == "sweep_latency").unwrap();
+        let levels: Vec<(&str, Option<bool>)> = sweep.caches.iter().map(|cache| (cache.level.as_str(), cache.same)).collect();
+        assert_eq!(levels, [("L1", Some(true)), ("L2", Some(true)), ("L3", Some(true))], "{name}");
+    }
+}
+
+#[test]
+fn the_knee_lies_within_a_twentieth_of_the_true_one_on_every_machine_that_saturates() {
+    for name in names() {
+        let description = preset(name).unwrap();
+        for seed in 0..4 {
+            let done = done(&description, &Request { smt: Smt::One, ..ask(What::Loaded, seed) });
+            let (_, knee) =
+                done.report.find("knee_bandwidth", &[]).unwrap_or_else(|| panic!("{name}: {:?}", done.report.unavailable));
+            let truth = done.true_knee();
+            assert!((knee.value / truth - 1.0).abs() < 0.05, "{name} {seed}: {} for {truth}", knee.value);
+        }
+    }
+}
+
+/// 16 nodes with 128 CPUs each.
+fn giant() -> Description {
+    let mut description = preset("spr-snc4").unwrap();
+    let nodes = NodeGroupOf(&description).sixteen();
+    description.nodes = nodes;
+    description.links = ["0-7", "8-15"].map(|nodes| link(&description, nodes, nodes, true)).to_vec();
+    description.links.push(link(&description, "0-7", "8-15", false));
+    description
+}
+
+struct NodeGroupOf<'a>(&'a Description);
+
+impl NodeGroupOf<'_> {
+    fn sixteen(&self) -> Vec<memgauge_engine::simulated::NodeGroup> {
+        let mut group = self.0.nodes[0].clone();
+        (group.count, group.per_package, group.cores[0].1) = (16, 8, 64);
+        group.memory = group.memory.map(|memory| memgauge_engine::simulated::Memory { gib: 1024, ..memory });
+        vec![group]
+    }
+}
+
+fn link(description: &Description, from: &str, to: &str, each: bool) -> memgauge_engine::simulated::Link {
+    memgauge_engine::simulated::Link { from: from.into(), to: to.into(), each, ..description.links[0].clone() }
+}
+
+#[test]
+fn a_default_run_of_2048_cpus_on_16_nodes_takes_seconds() {
+    let begun = Instant::now();
+    let done = done(&giant(), &ask(What::All, 5));
+    assert_eq!(done.report.machine.online_cpus.len(), 2048);
+    assert!(matches!(done.record.run.end, End::Complete), "{:?}", done.record.run.end);
+    let latencies = done.report.matrices.iter().find(|matrix| matrix.name == "matrix_latency").unwrap();
+    assert_eq!((latencies.rows.len(), latencies.columns.len()), (16, 16));
+    assert!(latencies.cells.iter().flatten().all(Option::is_some));
+    // A bound on hangs, not a speed: debug builds and busy machines keep it.
+    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_one_another() {
+    let description = preset("hybrid-desktop").unwrap();
+    let run = |seed| done(&description, &ask(What::Idle, seed)).record.run;
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).points, run(2).points);
+}
