@@ -1,10 +1,12 @@
 //! The loaded-latency curve: flat region, knee, saturation, matched latency.
 //!
 //! The knee is where bandwidth per latency, B/L, is highest; L is first made
-//! non-decreasing over B, so that one noisy point cannot be the knee.
+//! non-decreasing over B, so that one noisy point cannot be the knee, and
+//! continued smoothly between the points.
 
 mod bootstrap;
 mod fit;
+mod smooth;
 #[cfg(test)]
 mod tests;
 
@@ -84,9 +86,10 @@ pub struct Matched {
 /// Where the curve bends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Knee {
-    /// At this point.
+    /// Here.
     Found {
-        /// The point's position within each round's points.
+        /// The best point's position within each round's points; the knee lies
+        /// between its neighbours.
         column: usize,
         /// Bandwidth of the knee.
         bandwidth: f64,
@@ -245,16 +248,16 @@ fn check(rounds: &[Vec<Option<LoadPoint>>]) -> Result<(), CurveError> {
 
 fn knee(points: &[CurvePoint], unloaded: f64, flat: Option<Flat>, resamples: &bootstrap::Resamples) -> Knee {
     let (at, last) = (fit::best(points), points[points.len() - 1]);
-    let knee = points[at];
     // Points of a flat plateau differ by noise alone: a "knee" among them is none.
     if fit::is_end(points, at) || flat.is_some_and(|flat| flat.whole_curve) {
         return Knee::NotSaturated { reached: last.bandwidth, latency_ratio: last.fitted / unloaded };
     }
+    let (bandwidth, latency) = smooth::peak(points, at);
     Knee::Found {
-        column: knee.column,
-        bandwidth: knee.bandwidth,
-        latency: knee.fitted,
-        ends: bootstrap::ends(&resamples.knees, knee.bandwidth),
+        column: points[at].column,
+        bandwidth,
+        latency,
+        ends: bootstrap::ends(&resamples.knees, bandwidth),
         saturated_from: points[at + 1..].iter().map(|p| p.bandwidth).find(|&b| b >= SATURATED * last.bandwidth),
         at_end: resamples.at_end(),
     }

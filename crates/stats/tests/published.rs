@@ -52,7 +52,8 @@ fn the_tutorial_bends_at_delay_100() {
         panic!("{:?}", curve.knee);
     };
     assert_eq!(table[column].0, 100);
-    assert_eq!(bandwidth, 550_627.5e6);
+    // Between that point and its neighbours, which are saturated on one side.
+    assert!((bandwidth / 550_627.5e6 - 1.0).abs() < 0.02, "{bandwidth}");
     assert_eq!(saturated_from, Some(553_243.6e6));
     assert_eq!(curve.unloaded, 111.73);
 }

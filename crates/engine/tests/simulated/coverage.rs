@@ -78,7 +78,7 @@ fn an_allocation_spread_of_half_a_per_cent() {
 #[test]
 fn two_placement_states_that_flip() {
     let states = "[noise]\nwindow = 0.006\ncorrelation = 0.5\nallocation = 0.003\n\
-                  placement = { dwell_s = 3.0, transfer = 4.5, bandwidth = 1.9 }";
+                  placement = { dwell_s = 0.8, transfer = 4.5, bandwidth = 1.9 }";
     let description = small("hypervisor = \"KVM\"", states);
     let mut tally = Tally::default();
     let mut classes = BTreeMap::<String, u32>::new();

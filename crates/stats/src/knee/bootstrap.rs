@@ -1,7 +1,7 @@
 //! Resampling of whole rounds.
 
 use super::fit::{self, Crossing, Fitter};
-use super::{Ends, LIGHTEST_POINTS, LoadPoint, MATCHED};
+use super::{Ends, LIGHTEST_POINTS, LoadPoint, MATCHED, smooth};
 use crate::rng::Rng;
 
 /// Resamples of one curve.
@@ -85,8 +85,9 @@ pub(super) fn resample(columns: &Columns, rounds: usize, rng: &mut Rng) -> Resam
             continue;
         }
         let best = fit::best(&fitter.points);
-        out.ended += usize::from(fit::is_end(&fitter.points, best));
-        out.knees.push(fitter.points[best].bandwidth);
+        let at_end = fit::is_end(&fitter.points, best);
+        out.ended += usize::from(at_end);
+        out.knees.push(if at_end { fitter.points[best].bandwidth } else { smooth::peak(&fitter.points, best).0 });
         let unloaded = fitter.unloaded();
         for (values, multiple) in out.matched.iter_mut().zip(MATCHED) {
             values.push(match fit::crossing(&fitter.points, multiple * unloaded) {

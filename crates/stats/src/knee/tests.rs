@@ -149,7 +149,10 @@ fn equal_bandwidths_share_one_latency() {
     ];
     let round = one_round(points.into_iter().map(|(bandwidth, latency)| LoadPoint { bandwidth, latency }));
     let curve = analyze_curve(&[round], 1).unwrap();
-    assert!(matches!(curve.knee, Knee::Found { bandwidth, saturated_from: Some(s), .. } if bandwidth == 95.0 && s == 100.0));
+    let Knee::Found { column, bandwidth, saturated_from, .. } = curve.knee else { panic!("{:?}", curve.knee) };
+    // The round begins with the heaviest load.
+    assert_eq!((column, saturated_from), (3, Some(100.0)));
+    assert!((80.0..100.0).contains(&bandwidth), "{bandwidth}");
     assert!(curve.points[6..].iter().all(|p| p.fitted == 260.0));
 }
 
@@ -187,7 +190,7 @@ fn the_bits_are_the_same_everywhere() {
     let bits = [curve.unloaded, curve.highest, curve.knee.safe_maximum().unwrap(), matched.lo, matched.hi].map(f64::to_bits);
     assert_eq!(
         bits,
-        [0x4059_456b_e36c_cb5c, 0x4236_df4e_770d_e27d, 0x4231_09cf_9a03_129d, 0x422e_ee7e_4b16_fb70, 0x4230_31b2_5fd9_936b],
+        [0x4059_456b_e36c_cb5c, 0x4236_df4e_770d_e27d, 0x4231_3261_3cad_4832, 0x422e_ee7e_4b16_fb70, 0x4230_31b2_5fd9_936b],
         "{bits:#x?}"
     );
 }
