@@ -135,8 +135,8 @@ impl Done {
         }
     }
 
-    /// The knee of the noise-free curve of a point like this, over all delays: the delay axis is fine enough that the nearest one
-    /// is within a tenth of a per cent.
+    /// The knee of the noise-free curve of a point like this, over all delays that matter: the nearest one is within
+    /// half a per cent.
     pub fn true_knee(&self) -> f64 {
         let plan = &self.record.plan;
         let loaded = plan.points.iter().position(|point| matches!(point.measure, Measure::Loaded { .. })).unwrap();
@@ -144,7 +144,7 @@ impl Done {
             let expected = self.machine.expected(plan, loaded, delay).unwrap();
             (expected.bytes_per_s(), expected.latency_ns.unwrap())
         };
-        let delays = (0..400).chain((400..20_000).step_by(50));
+        let delays = (0..400).step_by(2).chain((400..20_000).step_by(400));
         let best = delays.map(at).max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
         best.unwrap().0
     }

@@ -7,7 +7,7 @@ const STEPS: u32 = 128;
 
 /// Points farther apart than this share of the best one's bandwidth leave the shape between them open: published tables bend as sharply
 /// there as smoothly. Curves whose delays a pilot has spread are denser.
-const NEAR: f64 = 0.15;
+const NEAR: f64 = 0.2;
 
 /// A point of the curve with its slope.
 #[derive(Debug, Clone, Copy)]
