@@ -135,17 +135,20 @@ impl Done {
         }
     }
 
-    /// The knee of the noise-free curve of a point like this, over all delays that matter: the nearest one is within
-    /// half a per cent.
+    /// The knee of the noise-free curve of a point like this, over all delays: those of a coarse ladder, then a fine one around
+    /// the best of them, whose steps are half a per cent.
     pub fn true_knee(&self) -> f64 {
         let plan = &self.record.plan;
         let loaded = plan.points.iter().position(|point| matches!(point.measure, Measure::Loaded { .. })).unwrap();
-        let at = |delay| {
-            let expected = self.machine.expected(plan, loaded, delay).unwrap();
-            (expected.bytes_per_s(), expected.latency_ns.unwrap())
+        let at = |delay: f64| {
+            let expected = self.machine.expected(plan, loaded, delay.round() as u32).unwrap();
+            (delay, expected.bytes_per_s(), expected.bytes_per_s() / expected.latency_ns.unwrap())
         };
-        let delays = (0..400).step_by(2).chain((400..20_000).step_by(400));
-        let best = delays.map(at).max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
-        best.unwrap().0
+        let best = |from: f64, to: f64, step: f64| {
+            let delays = std::iter::successors(Some(from), |delay| Some(delay * step)).take_while(|delay| *delay <= to);
+            delays.map(at).max_by(|a, b| a.2.total_cmp(&b.2)).unwrap()
+        };
+        let (delay, ..) = best(1.0, 20_000.0, 1.1);
+        best(delay / 1.15, delay * 1.15, 1.005).1
     }
 }
