@@ -20,8 +20,8 @@ mod work;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
-pub(crate) use arenas::differing;
 use arenas::Held;
+pub(crate) use arenas::differing;
 use bench::HardwareBench;
 use counters::Counters;
 use memgauge_kernels::{Clock, spin};

@@ -160,9 +160,14 @@ impl Scene<'_> {
     }
 
     fn stream(&self, place: Place, arena: &Arena, mix: Mix) -> Option<Asked> {
-        let Holds::Streams { bytes, .. } = &arena.holds else { return None };
         let shape = mix.shape();
-        let touched = self.point.measure.span().map_or(bytes * u64::from(shape.streams()), |span| span.bytes) as f64;
+        let whole = match arena.holds {
+            Holds::Streams { bytes, .. } => bytes * u64::from(shape.streams()),
+            // Its part, which its arrays share.
+            Holds::Region { parts, bytes } => bytes / u64::from(parts.max(1)),
+            Holds::Chase { .. } | Holds::C2c { .. } => return None,
+        };
+        let touched = self.point.measure.span().map_or(whole, |span| span.bytes) as f64;
         let kind = self.layout.kind(place);
         let sharers = self.active.at(place);
         let on_core = sharers[0];

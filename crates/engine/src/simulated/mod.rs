@@ -30,7 +30,7 @@ use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Task};
 use crate::spent::Spent;
 use blocks::{Memory as Got, SimulatedBench};
 use layout::Layout;
-use memgauge_model::{ArenaId, ClockFacts, Pages as Asked, Placement, Plan, PointId};
+use memgauge_model::{ArenaId, Avail, ClockFacts, Holds, Pages as Asked, Placement, Plan, PointId, Reason};
 use memgauge_stats::Rng;
 use memgauge_sys as sys;
 use noise::{Drift, Host};
@@ -165,12 +165,23 @@ impl Backend for Simulated {
         spent.add("prepare", took);
         let begun = self.now_ns;
         let memories = arenas.iter().map(|arena| (*arena, self.allocated(plan, *arena, seed))).collect();
-        body(&mut SimulatedBench { machine: &mut *self, memories })?;
+        let failure = body(&mut SimulatedBench { machine: &mut *self, memories }).err();
         spent.add("blocks", self.now_ns - begun);
         let seen: BTreeMap<ArenaId, Placement> =
             arenas.iter().filter_map(|arena| Some((*arena, self.placement(plan, *arena)?))).collect();
         let events = crate::hardware::differing(&seen);
-        Ok(PhaseOutcome { after: seen.clone(), before: seen, events, spent_ns: spent.into_map() })
+        let regions = arenas
+            .iter()
+            .filter(|arena| plan.arenas.get(**arena).is_some_and(|planned| matches!(planned.holds, Holds::Region { .. })));
+        let nowhere = || Avail::missing(Reason::NotPresent, "the machine is simulated");
+        Ok(PhaseOutcome {
+            physical: regions.map(|arena| (*arena, nowhere())).collect(),
+            after: seen.clone(),
+            before: seen,
+            events,
+            failure,
+            spent_ns: spent.into_map(),
+        })
     }
 }
 
