@@ -58,9 +58,11 @@ pub fn translation_ns(pages: &Pages, ring: &RingPlan, bytes: f64, page: f64) -> 
     match ring.order {
         Order::FullRandom => random(bytes),
         Order::Sequential => entering(page / stride),
-        Order::WindowRandom => {
-            let window = (WINDOW_NODES * stride).min(bytes);
-            random(window) + entering(WINDOW_NODES.min(bytes / stride) / (window / page).max(1.0))
+        Order::WindowRandom | Order::SplitRandom => {
+            // Of every other node, as many lie in twice the room.
+            let step = if ring.order == Order::SplitRandom { 2.0 * stride } else { stride };
+            let window = (WINDOW_NODES * step).min(bytes);
+            random(window) + entering(WINDOW_NODES.min(bytes / step) / (window / page).max(1.0))
         }
     }
 }

@@ -102,7 +102,7 @@ impl Layout {
             for (at, (one, other, ns, each)) in self.links.iter().enumerate() {
                 let (a, b) = (self.nodes[from].id, self.nodes[to].id);
                 let forth = one.contains(a) && other.contains(b);
-                if !forth && !(one.contains(b) && other.contains(a)) {
+                if !(forth || one.contains(b) && other.contains(a)) {
                     continue;
                 }
                 path.ns += ns;

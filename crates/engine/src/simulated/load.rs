@@ -252,7 +252,7 @@ impl Scene<'_> {
         let factor = match ring.order {
             Order::Sequential => self.description.prefetch.streaming,
             Order::WindowRandom if ring.stride < 128 => self.description.prefetch.spatial,
-            Order::WindowRandom | Order::FullRandom => 1.0,
+            Order::WindowRandom | Order::SplitRandom | Order::FullRandom => 1.0,
         };
         let near = self.layout.kind(place).l1.ns;
         if latency_ns > near { near + (latency_ns - near) * factor } else { latency_ns }

@@ -1,5 +1,5 @@
 //! The whole way — plan, engine, analysis — over simulated machines, held against what these are described to do.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod coverage;
 mod faults;
