@@ -1,7 +1,7 @@
 //! Matrices: views of figures that have a `from` and a `to`.
 
 use crate::draft::{Draft, Labels};
-use memgauge_model::{Machine, Matrix, MetricId};
+use memgauge_model::{Machine, Matrix, MetricId, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels that differ from cell to cell of one matrix.
@@ -44,8 +44,10 @@ fn homes(draft: &Draft, name: &str, ids: &[MetricId]) -> BTreeMap<Option<&'stati
 
 fn matrix(machine: &Machine, draft: &Draft, name: &str, ids: &[MetricId]) -> Matrix {
     let cells: BTreeMap<(u32, u32), MetricId> = ids.iter().filter_map(|id| Some((cell(draft, *id)?, *id))).collect();
-    let with_cpus = || machine.nodes.iter().filter(|node| !node.cpus.is_empty()).map(|node| node.node);
-    let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes > 0).map(|node| node.node);
+    // What this process may not use is no part of what it measures.
+    let may_take = |node: &Node| machine.allowed_nodes.is_empty() || machine.allowed_nodes.contains(node.node);
+    let with_cpus = || machine.nodes.iter().filter(|node| node.cpus.intersects(&machine.allowed_cpus)).map(|node| node.node);
+    let with_memory = machine.nodes.iter().filter(|node| node.memory_bytes > 0 && may_take(node)).map(|node| node.node);
     let of_cpus = ids.iter().any(|id| draft.metrics[*id].labels.get("scope").is_some_and(|scope| scope == "cpu"));
     let (mut rows, mut columns): (BTreeSet<u32>, BTreeSet<u32>) = match name {
         "c2c_latency" if of_cpus => Default::default(),

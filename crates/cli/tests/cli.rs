@@ -4,6 +4,7 @@
 mod schema;
 
 use assert_cmd::Command;
+use assert_cmd::cargo::CommandCargoExt as _;
 use std::process::{Command as Process, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -142,7 +143,8 @@ fn a_dry_run_prints_a_plan_and_measures_nothing() {
 
 #[test]
 fn a_reader_that_leaves_ends_it_quietly() {
-    let mut child = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
+    let mut child = Process::cargo_bin("memgauge")
+        .unwrap()
         .args(["topology", "--format", "json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -157,12 +159,7 @@ fn a_reader_that_leaves_ends_it_quietly() {
 #[test]
 fn a_full_disk_behind_stdout_is_one_line() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
-        .arg("topology")
-        .stdout(full)
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
+    let output = Process::cargo_bin("memgauge").unwrap().arg("topology").stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "memgauge: stdout: no space left on device\n");
 }
@@ -276,7 +273,8 @@ mod real_runs {
     #[test]
     fn real_the_first_signal_ends_it_soon_with_what_there_is() {
         for (signal, number) in [("INT", 130), ("TERM", 143)] {
-            let child = Process::new(assert_cmd::cargo::cargo_bin("memgauge"))
+            let child = Process::cargo_bin("memgauge")
+                .unwrap()
                 .args(["idle", "--buffer", "4MiB", "--time", "60s", "--format", "json"])
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())

@@ -1,23 +1,36 @@
 //! `cargo xtask ci`: all of `test`, and what needs more than the toolchain.
 
-use anyhow::bail;
+use std::time::Instant;
 
-use crate::{Outcome, asan, fuzz, host, runner, test, vm};
+use anyhow::{Result, bail};
+
+use crate::lab::vm;
+use crate::{Outcome, asan, cross, fuzz, host, runner, say, test};
 
 /// Of each fuzz target.
 const FUZZ_S: u64 = 15;
 
-/// Quick checks, then hostile input, guests, and the tests, whose closing line ends the output.
+/// Quick checks, then hostile input, AArch64, guests, and the tests, whose closing line ends the output.
 pub fn run(args: &[String]) -> Outcome {
     if let Some(extra) = args.iter().find(|arg| *arg != "--install") {
         bail!("ci takes --install only, got `{extra}`");
     }
     let install = host::may_install(args);
     // What is missing is said at once, not after minutes of compiling.
-    host::provide(install)?;
-    test::before_tests()?;
-    asan::stage()?;
-    fuzz::stage(FUZZ_S)?;
-    vm::stage(install)?;
+    let needs = [host::FUZZING, host::GUESTS, host::X86_GUESTS, host::ARM_GUESTS, host::ARM_CROSS];
+    timed("packages", || host::provide(install, &needs))?;
+    timed("checks before the tests", test::before_tests)?;
+    timed("address sanitizer", asan::stage)?;
+    timed("fuzzing", || fuzz::stage(FUZZ_S))?;
+    timed("AArch64", || cross::stage(install))?;
+    timed("virtual machines", || vm::stage(install))?;
     runner::run()
+}
+
+/// Says how long a step took: the whole must stay below 25 minutes on two CPUs.
+fn timed(what: &str, step: impl FnOnce() -> Result<()>) -> Result<()> {
+    let begun = Instant::now();
+    let outcome = step();
+    say::stage(&format!("{what}: {} s", begun.elapsed().as_secs()));
+    outcome
 }

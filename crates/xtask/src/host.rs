@@ -1,21 +1,21 @@
-//! What `cargo xtask ci` and `vm` need beyond the Rust toolchain, in one place.
+//! What `cargo xtask ci`, `lab` and `cross` need beyond the Rust toolchain, in one place.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use crate::sh;
 
-/// A program and the Debian package that brings it.
-struct Need {
-    program: &'static str,
+/// Something that must be there and the Debian package that brings it.
+pub struct Need {
+    /// A program on PATH, or a file by its whole path.
+    found_by: &'static str,
     package: &'static str,
 }
 
-/// The last four are on every Debian; elsewhere they are named like the rest.
-const NEEDS: &[Need] = &[
-    need("qemu-system-x86_64", "qemu-system-x86"),
-    need("g++", "g++"),
+/// Guests of any kind. The last four are on every Debian; elsewhere they are named like the rest.
+pub const GUESTS: &[Need] = &[
     need("xz", "xz-utils"),
     need("zstd", "zstd"),
     need("apt-get", "apt"),
@@ -24,8 +24,26 @@ const NEEDS: &[Need] = &[
     need("setpriv", "util-linux"),
 ];
 
-const fn need(program: &'static str, package: &'static str) -> Need {
-    Need { program, package }
+/// Fuzz targets.
+pub const FUZZING: &[Need] = &[need("g++", "g++")];
+
+/// x86-64 guests.
+pub const X86_GUESTS: &[Need] = &[need("qemu-system-x86_64", "qemu-system-x86")];
+
+/// AArch64 guests.
+pub const ARM_GUESTS: &[Need] = &[need("qemu-system-aarch64", "qemu-system-arm")];
+
+/// Building for AArch64 and running that here.
+pub const ARM_CROSS: &[Need] = &[
+    need("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+    need("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross"),
+    need("qemu-aarch64-static", "qemu-user-static"),
+    need("apt-get", "apt"),
+    need("dpkg-deb", "dpkg"),
+];
+
+const fn need(found_by: &'static str, package: &'static str) -> Need {
+    Need { found_by, package }
 }
 
 /// Whether packages may be installed: asked for by `--install` or by `CI=true`.
@@ -33,10 +51,11 @@ pub fn may_install(args: &[String]) -> bool {
     args.iter().any(|arg| arg == "--install") || std::env::var("CI").is_ok_and(|ci| ci == "true")
 }
 
-/// Sees to it that everything in the list is there: installs it where that is
+/// Sees to it that everything in the lists is there: installs it where that is
 /// allowed, else fails with the names.
-pub fn provide(install: bool) -> Result<()> {
-    let missing = missing();
+pub fn provide(install: bool, needs: &[&[Need]]) -> Result<()> {
+    let mut missing: Vec<&str> = needs.iter().copied().flatten().filter(|need| !need.is_met()).map(|need| need.package).collect();
+    missing.dedup();
     if missing.is_empty() {
         return Ok(());
     }
@@ -56,12 +75,19 @@ pub fn refresh_index() -> Result<()> {
     sh::stage("apt-get update", apt().arg("update"))
 }
 
+/// Where what is fetched and made once is kept between runs: `$MEMGAUGE_LAB`, else a folder under `/var/tmp`.
+pub fn lab() -> PathBuf {
+    std::env::var_os("MEMGAUGE_LAB").map_or_else(|| PathBuf::from("/var/tmp/memgauge-lab"), PathBuf::from)
+}
+
 fn apt() -> Command {
     let mut command = Command::new("apt-get");
     command.arg("-qq").env("DEBIAN_FRONTEND", "noninteractive");
     command
 }
 
-fn missing() -> Vec<&'static str> {
-    NEEDS.iter().filter(|need| sh::which(need.program).is_none()).map(|need| need.package).collect()
+impl Need {
+    fn is_met(&self) -> bool {
+        if self.found_by.starts_with('/') { Path::new(self.found_by).exists() } else { sh::which(self.found_by).is_some() }
+    }
 }

@@ -6,15 +6,16 @@
 
 mod asan;
 mod ci;
+mod cross;
 mod fuzz;
 mod host;
+mod lab;
 mod peers;
 mod runner;
 mod say;
 mod sh;
 mod test;
 mod tidy;
-mod vm;
 
 use std::process::ExitCode;
 
@@ -41,9 +42,14 @@ const COMMANDS: &[Command] = &[
         run: ci::run,
     },
     Command {
-        name: "vm",
-        about: "[--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
-        run: vm::run,
+        name: "lab",
+        about: "vm [--install] [--binary FILE] [NAME…] [-c 'SHELL']: check memgauge, or run a shell command, in NUMA guests",
+        run: lab::run,
+    },
+    Command {
+        name: "cross",
+        about: "aarch64 [--install] [CARGO-ARGS…]: build for AArch64, run program and tests under qemu-user",
+        run: cross::run,
     },
     Command { name: "asan", about: "the tests of memgauge-sys under AddressSanitizer", run: asan::run },
     Command {

@@ -4,7 +4,7 @@
 //! build say nothing, and with debug assertions, since tests should see them.
 
 use std::io::{BufRead, BufReader};
-use std::process::{ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -14,16 +14,17 @@ use crate::{Outcome, say, sh};
 /// summary, also on failure: the exit code says the rest.
 pub fn run() -> Outcome {
     examples()?;
-    if sh::cargo(&["nextest", "--version"])
+    tests(&|_| {}, &[])
+}
+
+/// All tests but those that have one of `left_out` in their names. `dress` gives cargo's command what it needs for another target.
+pub fn tests(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
+    let has_nextest = sh::cargo(&["nextest", "--version"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
-        .is_ok_and(|status| status.success())
-    {
-        nextest()
-    } else {
-        cargo_test()
-    }
+        .is_ok_and(|status| status.success());
+    if has_nextest { nextest(dress, left_out) } else { cargo_test(dress, left_out) }
 }
 
 /// Documentation examples, which nextest does not run.
@@ -34,17 +35,24 @@ fn examples() -> Result<()> {
     said.map(drop).context("documentation examples")
 }
 
-fn nextest() -> Outcome {
+fn nextest(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
     say::stage("tests (cargo-nextest)");
-    let status = sh::cargo(&["nextest", "run", "--workspace", "--cargo-profile", "ci"]).arg("--locked").status()?;
-    Ok(exit(status.success()))
+    let mut command = sh::cargo(&["nextest", "run", "--workspace", "--cargo-profile", "ci", "--locked"]);
+    for part in left_out {
+        command.args(["-E", &format!("not test(/{part}/)")]);
+    }
+    dress(&mut command);
+    Ok(exit(command.status()?.success()))
 }
 
 /// One thread for everything: the tests that measure the machine must not meet.
-fn cargo_test() -> Outcome {
+fn cargo_test(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
     say::stage("tests (cargo test: cargo-nextest is not installed)");
-    let mut child = sh::cargo(&["test", "--workspace", "--all-targets", "--profile", "ci"])
-        .args(["--locked", "--no-fail-fast", "--", "--test-threads=1"])
+    let mut command = sh::cargo(&["test", "--workspace", "--all-targets", "--profile", "ci"]);
+    dress(command.args(["--locked", "--no-fail-fast"]));
+    let mut child = command
+        .args(["--", "--test-threads=1"])
+        .args(left_out.iter().flat_map(|part| ["--skip", part]))
         .stdout(Stdio::piped())
         .spawn()?;
     let output = child.stdout.take().context("cargo test has no stdout")?;

@@ -22,6 +22,20 @@ pub fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Builds the program as it is used, and says where it is.
+pub fn release_binary() -> Result<PathBuf> {
+    stage("build the release binary", &mut cargo(&["build", "--release", "--locked", "--quiet"]))?;
+    Ok(target_folder()?.join("release/memgauge"))
+}
+
+/// Where cargo puts what it builds.
+pub fn target_folder() -> Result<PathBuf> {
+    let metadata = output(&mut cargo(&["metadata", "--format-version=1", "--no-deps"]))?;
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata)?;
+    let folder = metadata.get("target_directory").and_then(serde_json::Value::as_str);
+    Ok(PathBuf::from(folder.context("cargo metadata names no target directory")?))
+}
+
 /// Announces and runs one step; its output passes through.
 pub fn stage(what: &str, command: &mut Command) -> Result<()> {
     say::stage(what);

@@ -102,6 +102,17 @@ fn a_cell_that_was_not_measured_is_empty() {
 }
 
 #[test]
+fn a_node_that_may_not_be_used_has_no_column() {
+    let mut lab = Lab::new();
+    let thread = lab.chaser(1, Pages::Thp, Order::WindowRandom);
+    let point = lab.point(Measure::MatrixLatency { from: 0, to: 1 }, vec![thread]);
+    lab.measure(point, 6, |_| latencies(&[100.0; 3]));
+    lab.record.machine.allowed_nodes = CpuList::from(vec![1]);
+    let report = lab.report();
+    assert_eq!((report.matrices[0].rows.as_slice(), report.matrices[0].columns.as_slice()), ([0].as_slice(), [1].as_slice()));
+}
+
+#[test]
 fn lines_in_flight_follow_littles_law() {
     let mut lab = Lab::new();
     let idle = lab.idle(Pages::Thp, Order::WindowRandom);

@@ -53,7 +53,7 @@ pub type Void = String;
 impl Ours {
     /// The given binary, else the release binary, built first.
     pub fn at(binary: Option<PathBuf>) -> Result<Self> {
-        Ok(Self { binary: binary.map_or_else(build, Ok)? })
+        Ok(Self { binary: binary.map_or_else(sh::release_binary, Ok)? })
     }
 
     pub fn machine(&self) -> Result<Machine> {
@@ -120,14 +120,6 @@ fn together(mixes: &[&str], figures: &[Figure]) -> Result<Figure, Void> {
     let time: f64 = mixes.iter().zip(figures).map(|(mix, figure)| weight(mix) / figure.value).sum();
     let rejected = figures.iter().any(|figure| figure.rejected);
     Ok(Figure { value: bytes / time, interval: None, rejected, ..first.clone() })
-}
-
-fn build() -> Result<PathBuf> {
-    sh::stage("build the release binary", &mut sh::cargo(&["build", "--release", "--locked", "--quiet"]))?;
-    let metadata = sh::output(&mut sh::cargo(&["metadata", "--format-version=1", "--no-deps"]))?;
-    let metadata: Value = serde_json::from_slice(&metadata)?;
-    let target = metadata.get("target_directory").and_then(Value::as_str);
-    Ok(PathBuf::from(target.context("cargo metadata names no target directory")?).join("release/memgauge"))
 }
 
 /// The metric of that name and those labels, unless the run is no evidence.

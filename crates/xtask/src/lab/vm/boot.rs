@@ -1,51 +1,56 @@
 //! Boots a guest, runs commands in it, brings back what they wrote.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::cpio::Archive;
+use super::emulator::Emulator;
 use super::guests::Guest;
-use super::image::Lab;
+use super::image::Boot;
+use super::libraries::Library;
 use super::transcript::{Ran, Transcript};
+use crate::lab::folder::Lab;
 use crate::say;
 
 /// Under emulation about one boot in some hundred hangs before its first process.
 const BOOTS: u32 = 3;
-/// Where `init.sh` looks for it.
-const MSR_DRIVER: &str = "lib/msr.ko";
+/// Where `init.sh` looks for them.
+const MODULES: &str = "lib/modules";
 const BOOT_LIMIT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What all guests have in common.
+/// What guests with the same kernel have in common.
 pub struct Payload {
-    kernel: PathBuf,
-    busybox: Vec<u8>,
-    /// Path in the guest and content: the program and its libraries.
-    programs: Vec<(String, Vec<u8>)>,
+    boot: Boot,
+    /// Path in the guest and content: the program, its libraries, drivers.
+    files: Vec<(String, Vec<u8>)>,
 }
 
 impl Payload {
     /// `program` will be on the guest's PATH.
-    pub fn new(lab: &Lab, program: &Path, install: bool) -> Result<Self> {
+    pub fn new(boot: Boot, program: &Path, libraries: Vec<Library>) -> Result<Self> {
         let name = program.file_name().context("a program has a name")?;
-        let mut programs = vec![(format!("bin/{}", name.display()), read(program)?)];
-        for library in libraries(program)? {
-            let inside = library.trim_start_matches('/').to_owned();
-            programs.push((inside, read(Path::new(&library))?));
+        let mut files =
+            vec![(format!("bin/{}", name.display()), read(program)?), ("bin/busybox".to_owned(), read(&boot.busybox)?)];
+        for library in libraries {
+            files.push((library.inside, read(&library.file)?));
         }
-        programs.push((MSR_DRIVER.to_owned(), read(&lab.msr_driver(install)?)?));
-        Ok(Self { kernel: lab.kernel(install)?, busybox: read(&lab.busybox(install)?)?, programs })
+        for module in &boot.modules {
+            let name = module.file_name().context("a module has a name")?;
+            files.push((format!("{MODULES}/{}", name.display()), read(module)?));
+        }
+        Ok(Self { boot, files })
     }
 
-    fn archive(&self, commands: &[String]) -> Vec<u8> {
+    fn archive(&self, guest: &Guest, commands: &[String]) -> Vec<u8> {
         let mut archive = Archive::default();
         archive.program("init", include_bytes!("init.sh"));
-        archive.program("bin/busybox", &self.busybox);
-        for (path, content) in &self.programs {
+        archive.program("setup", guest.setup.as_bytes());
+        for (path, content) in &self.files {
             archive.program(path, content);
         }
         for (index, command) in commands.iter().enumerate() {
@@ -56,13 +61,20 @@ impl Payload {
 }
 
 /// Runs shell commands one after another in a fresh guest, all within `limit` of its boot.
-pub fn run(lab: &Lab, guest: &Guest, payload: &Payload, commands: &[String], limit: Duration) -> Result<Vec<Ran>> {
+pub fn run(
+    lab: &Lab,
+    emulator: &Emulator,
+    guest: &Guest,
+    payload: &Payload,
+    commands: &[String],
+    limit: Duration,
+) -> Result<Vec<Ran>> {
     let scratch = lab.scratch(guest.name)?;
-    fs::write(scratch.path().join("initrd"), payload.archive(commands))?;
+    fs::write(scratch.path().join("initrd"), payload.archive(guest, commands))?;
     let mut boots = 0;
     loop {
         boots += 1;
-        let mut qemu = Qemu::start(guest, &payload.kernel, scratch.path())?;
+        let mut qemu = Qemu::start(emulator, guest, &payload.boot.image, scratch.path())?;
         if qemu.wait(BOOT_LIMIT, |transcript| transcript.up)? {
             let ended = qemu.wait(limit, |transcript| transcript.ended)?;
             let ran = qemu.transcript()?.ran;
@@ -86,17 +98,24 @@ struct Qemu<'a> {
 }
 
 impl<'a> Qemu<'a> {
-    fn start(guest: &Guest, kernel: &Path, folder: &'a Path) -> Result<Self> {
+    fn start(emulator: &Emulator, guest: &Guest, kernel: &Path, folder: &'a Path) -> Result<Self> {
         fs::write(folder.join("port"), "")?;
-        let child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "qemu-system-x86_64"])
-            .args(["-accel", "tcg,thread=multi", "-M", "q35", "-cpu", "Skylake-Server"])
+        // AArch64's machine has one port of its own.
+        let (console, port, second_port) = match guest.kernel.is_arm() {
+            true => ("ttyAMA0", "ttyS0", &["-chardev", "file,id=port,path=port", "-device", "pci-serial,chardev=port"][..]),
+            false => ("ttyS0", "ttyS1", &["-serial", "file:port"][..]),
+        };
+        let words =
+            format!("console={console} quiet panic=-1 mitigations=off tsc=reliable nokaslr port=/dev/{port} {}", guest.cmdline);
+        let child = emulator
+            .command()
+            .args(["-accel", "tcg,thread=multi"])
             .args(["-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"])
-            .args(["-serial", "file:console", "-serial", "file:port"])
+            .args(["-serial", "file:console"])
+            .args(second_port)
             .arg("-kernel")
             .arg(kernel)
-            .args(["-initrd", "initrd"])
-            .args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable nokaslr"])
+            .args(["-initrd", "initrd", "-append", words.trim_end()])
             .args(guest.qemu())
             .current_dir(folder)
             .stdin(Stdio::null())
@@ -148,14 +167,6 @@ impl Drop for Qemu<'_> {
         self.child.kill().ok();
         self.child.wait().ok();
     }
-}
-
-/// Shared libraries and the loader of a dynamic program; none of a static one.
-fn libraries(program: &Path) -> Result<Vec<String>> {
-    let output = Command::new("ldd").arg(program).output().context("cannot run ldd")?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let paths = said.split_whitespace().filter(|word| word.starts_with('/'));
-    Ok(paths.map(str::to_owned).collect())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -1,10 +1,12 @@
 //! What a guest sends through its serial port: `#up`, then for each command
-//! `#ran CODE STDOUT-BYTES STDERR-BYTES`, the bytes and a line feed, then `#end`.
+//! `#ran CODE SECONDS STDOUT-BYTES STDERR-BYTES`, the bytes and a line feed, then `#end`.
 
 /// A command that ended in the guest.
 #[derive(Debug, PartialEq)]
 pub struct Ran {
     pub code: i32,
+    /// Seconds that it took.
+    pub seconds: u32,
     pub stdout: String,
     pub stderr: String,
 }
@@ -32,8 +34,8 @@ impl Transcript {
             match line.split_whitespace().collect::<Vec<_>>().as_slice() {
                 ["#up"] => transcript.up = true,
                 ["#end"] => transcript.ended = true,
-                ["#ran", code, out, err] => {
-                    let Some((ran, after)) = entry(code, out, err, rest) else {
+                ["#ran", code, seconds, out, err] => {
+                    let Some((ran, after)) = entry(code, seconds, out, err, rest) else {
                         break;
                     };
                     transcript.ran.push(ran);
@@ -46,11 +48,11 @@ impl Transcript {
     }
 }
 
-fn entry<'a>(code: &str, out: &str, err: &str, rest: &'a [u8]) -> Option<(Ran, &'a [u8])> {
+fn entry<'a>(code: &str, seconds: &str, out: &str, err: &str, rest: &'a [u8]) -> Option<(Ran, &'a [u8])> {
     let (stdout, rest) = rest.split_at_checked(out.parse().ok()?)?;
     let (stderr, rest) = rest.split_at_checked(err.parse().ok()?)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let ran = Ran { code: code.parse().ok()?, stdout: text(stdout), stderr: text(stderr) };
+    let ran = Ran { code: code.parse().ok()?, seconds: seconds.parse().ok()?, stdout: text(stdout), stderr: text(stderr) };
     Some((ran, rest))
 }
 
@@ -58,12 +60,17 @@ fn entry<'a>(code: &str, out: &str, err: &str, rest: &'a [u8]) -> Option<(Ran, &
 mod tests {
     use super::{Ran, Transcript};
 
-    const WHOLE: &[u8] = b"#up\n#ran 0 6 0\n#end\nx\n\n#ran 2 0 4\noops\n#end\n";
+    const WHOLE: &[u8] = b"#up\n#ran 0 1 6 0\n#end\nx\n\n#ran 2 30 0 4\noops\n#end\n";
 
     #[test]
     fn output_is_taken_by_length_whatever_it_holds() {
-        let ran = |code, stdout: &str, stderr: &str| Ran { code, stdout: stdout.to_owned(), stderr: stderr.to_owned() };
-        let expected = Transcript { up: true, ran: vec![ran(0, "#end\nx", ""), ran(2, "", "oops")], ended: true };
+        let ran = |code, seconds, stdout: &str, stderr: &str| Ran {
+            code,
+            seconds,
+            stdout: stdout.to_owned(),
+            stderr: stderr.to_owned(),
+        };
+        let expected = Transcript { up: true, ran: vec![ran(0, 1, "#end\nx", ""), ran(2, 30, "", "oops")], ended: true };
         assert_eq!(Transcript::parse(WHOLE), expected);
     }
 
