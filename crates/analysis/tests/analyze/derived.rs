@@ -1,5 +1,5 @@
 use crate::support::{Lab, bandwidths, latencies, metric};
-use memgauge_model::{End, Measure, Mix, Order, Pages, Reason};
+use memgauge_model::{CpuList, End, Measure, Mix, Order, Pages, Reason};
 
 #[test]
 fn tlb_cost_is_paired_within_rounds() {
