@@ -5,12 +5,12 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::lab::vm;
-use crate::{Outcome, asan, cross, fuzz, host, runner, say, test};
+use crate::{Outcome, asan, fuzz, host, runner, say, test};
 
 /// Of each fuzz target.
 const FUZZ_S: u64 = 15;
 
-/// Quick checks, then hostile input, AArch64, guests, and the tests, whose closing line ends the output.
+/// Quick checks, then hostile input, guests (of AArch64, too), and the tests, whose closing line ends the output.
 pub fn run(args: &[String]) -> Outcome {
     if let Some(extra) = args.iter().find(|arg| *arg != "--install") {
         bail!("ci takes --install only, got `{extra}`");
@@ -22,7 +22,6 @@ pub fn run(args: &[String]) -> Outcome {
     timed("checks before the tests", test::before_tests)?;
     timed("address sanitizer", asan::stage)?;
     timed("fuzzing", || fuzz::stage(FUZZ_S))?;
-    timed("AArch64", || cross::stage(install))?;
     timed("virtual machines", || vm::stage(install))?;
     runner::run()
 }

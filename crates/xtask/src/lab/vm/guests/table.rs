@@ -137,12 +137,12 @@ pub const ALL: &[Guest] = &[
     },
     Guest {
         name: "gap",
-        about: "nodes 0 and 2, nothing between",
+        about: "nodes 0 and 2, nothing between; node 2 has no CPUs",
         shape: Shape(3, 2, 1),
-        // Node 1 is a socket that holds nothing.
-        plugged: Some(4),
-        nodes: &[node(0, Some((0, 1)), 768), node(2, Some((2, 3)), 768)],
-        devices: &["-numa", "node,nodeid=1,cpus=4-5"],
+        // Node 1 is sockets that hold nothing. The kernel numbers nodes as the firmware's table names them, CPUs first.
+        plugged: Some(2),
+        nodes: &[node(0, Some((0, 1)), 768), node(2, None, 768)],
+        devices: &["-numa", "node,nodeid=1,cpus=2-5"],
         checks: &[
             TOPOLOGY,
             MATRIX_LATENCY,
@@ -233,9 +233,9 @@ pub const ALL: &[Guest] = &[
             "-device",
             "pxb-cxl,bus_nr=12,bus=pcie.0,id=bridge",
             "-device",
-            "cxl-rp,port=0,bus=bridge,id=port,chassis=0,slot=2",
+            "cxl-rp,port=0,bus=bridge,id=root0,chassis=0,slot=2",
             "-device",
-            "cxl-type3,bus=port,volatile-memdev=device,id=card,sn=1",
+            "cxl-type3,bus=root0,volatile-memdev=device,id=card,sn=1",
             "-M",
             "cxl-fmw.0.targets.0=bridge,cxl-fmw.0.size=1G",
         ],
