@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(shape("2s"), (vec![0, 1], vec![0, 1]));
         assert_eq!(shape("cxl"), (vec![0, 1], vec![0, 1, 2]));
         assert_eq!(shape("memless"), (vec![0, 1, 2], vec![0, 1]));
-        assert_eq!(shape("gap"), (vec![0, 2], vec![0, 2]));
+        assert_eq!(shape("gap"), (vec![0], vec![0, 2]));
         assert_eq!(shape("cgroup"), (vec![0, 1], vec![1]));
     }
 

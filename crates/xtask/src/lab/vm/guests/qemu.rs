@@ -75,10 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_a_socket_without_cpus() {
+    fn a_gap_is_sockets_that_hold_nothing() {
         let gap = arguments("gap");
-        assert!(gap.contains(" -smp 4,maxcpus=6,sockets=3,cores=2,threads=1 "), "{gap}");
-        assert!(gap.contains(" node,nodeid=1,cpus=4-5 ") && gap.contains(",nodeid=2,cpus=2-3,memdev=m2 "), "{gap}");
+        assert!(gap.contains(" -smp 2,maxcpus=6,sockets=3,cores=2,threads=1 "), "{gap}");
+        assert!(gap.contains(" node,nodeid=1,cpus=2-5 ") && gap.contains(",nodeid=2,memdev=m2 "), "{gap}");
     }
 
     #[test]
