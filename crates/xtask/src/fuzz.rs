@@ -20,7 +20,6 @@ const FLAGS: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Ccodegen-units=1",
 ];
 /// An input that takes longer hangs.
 const LONGEST_S: u64 = 10;
