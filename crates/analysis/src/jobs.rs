@@ -76,11 +76,7 @@ pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> 
         let Job::Stream { arena, mix, isa, block_lines, .. } = thread.job else { continue };
         let arena = plan.arenas.get(arena)?;
         let all = found.get_or_insert_with(|| {
-            let part = match arena.holds {
-                Holds::Region { parts, bytes } => Some(bytes / u64::from(parts.max(1))),
-                _ => None,
-            };
-            let span = point.measure.span().map(|span| span.bytes).or(part);
+            let span = point.measure.span().map(|span| span.bytes).or(arena.holds.part());
             Streams { cpus: CpuList::default(), mix, isa, block_lines, span, by_thread: Vec::new() }
         });
         all.by_thread.push((thread.cpu, arena));

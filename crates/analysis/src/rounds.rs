@@ -290,11 +290,7 @@ pub(crate) fn middle(all: &[&Series]) -> Series {
             middle.samples.push(Sample { round, typical, undisturbed: stats::median(&undisturbed) });
         }
     }
-    for one in all {
-        middle.windows += one.windows;
-        middle.excluded += one.excluded;
-        one.seen.iter().for_each(|(kind, count)| *middle.seen.entry(kind).or_default() += count);
-    }
+    all.iter().for_each(|one| middle.count_with(one));
     middle
 }
 

@@ -2,10 +2,11 @@
 //! right result that names what was missing, or one clear line.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../../sys/tests/common/sandbox.rs"]
+mod sandbox;
 mod schema;
 
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
@@ -67,14 +68,10 @@ fn can(command: &str) -> bool {
 
 /// Runs `call` from a thread to which these system calls are refused; what it starts inherits that.
 fn refused(calls: &[libc::c_long], call: impl FnOnce() -> Output + Send) -> Output {
-    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
-    let rules: BTreeMap<i64, Vec<_>> = calls.iter().map(|call| (*call, Vec::new())).collect();
-    let errno = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, errno, std::env::consts::ARCH.try_into().unwrap()).unwrap();
-    let program: BpfProgram = filter.try_into().unwrap();
+    let calls: Vec<_> = calls.iter().map(|call| (*call, libc::EPERM)).collect();
     std::thread::scope(|scope| {
         let thread = scope.spawn(move || {
-            apply_filter(&program).unwrap();
+            sandbox::refuse(&calls).unwrap();
             call()
         });
         thread.join().unwrap()

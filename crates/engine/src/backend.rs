@@ -114,8 +114,13 @@ impl Failure {
 
     /// The kernel refused with `errno`: is that a matter of rights, or is what was asked for not there?
     pub(crate) fn refused(errno: Errno, detail: impl ToString) -> Self {
-        Self::point(if errno.is_refusal() { Reason::NoPermission } else { Reason::NotPresent }, detail)
+        Self::point(reason_of(errno), detail)
     }
+}
+
+/// What a refusal by the kernel with `errno` is a matter of.
+pub(crate) fn reason_of(errno: Errno) -> Reason {
+    if errno.is_refusal() { Reason::NoPermission } else { Reason::NotPresent }
 }
 
 impl From<PinError> for Failure {

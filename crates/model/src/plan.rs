@@ -396,6 +396,17 @@ pub enum Holds {
     },
 }
 
+impl Holds {
+    /// Bytes of a thread's part, of a region; none of anything else.
+    #[must_use]
+    pub fn part(&self) -> Option<u64> {
+        match self {
+            Self::Region { parts, bytes } => Some(bytes / u64::from((*parts).max(1))),
+            Self::Chase { .. } | Self::Streams { .. } | Self::C2c { .. } => None,
+        }
+    }
+}
+
 /// A ring of a chase arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -412,7 +423,22 @@ pub struct RingPlan {
     pub bytes: Option<u64>,
 }
 
+/// Nodes that are shuffled together in an order by windows: 512 KiB at 128 B; in the split-random one at 64 B, of which every other
+/// node has its turn.
+const WINDOW_NODES: u64 = 4096;
+
 impl RingPlan {
+    /// Bytes in which nodes are shuffled together, in an order by windows.
+    #[must_use]
+    pub fn window(&self) -> Option<u64> {
+        let nodes = match self.order {
+            Order::WindowRandom => WINDOW_NODES,
+            Order::SplitRandom => 2 * WINDOW_NODES,
+            Order::FullRandom | Order::Sequential => return None,
+        };
+        Some(nodes.saturating_mul(self.stride))
+    }
+
     /// Bytes that it spans of a buffer of so many.
     #[must_use]
     pub fn spans(&self, buffer: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: the fuzz targets, by libFuzzer, whose instrumentation stable Rust can give.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -49,8 +49,8 @@ pub fn stage(seconds: u64) -> Result<()> {
 
 /// Builds the targets, runs what is stored, then so many seconds of each.
 fn of(targets: &[&str], seconds: u64) -> Result<()> {
-    let host = host()?;
-    let built = target_folder().join("fuzz");
+    let host = sh::host_target()?;
+    let built = sh::target_folder()?.join("fuzz");
     // Sanitizer coverage is for the targets alone: with a target named, build scripts and macros are built without.
     let mut build = sh::cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path"]);
     build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &host, "--target-dir"]).arg(&built);
@@ -84,16 +84,4 @@ fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {
     let done = said.lines().rev().find(|line| line.starts_with("Done ")).unwrap_or("Done");
     say::stage(&format!("fuzz {target}: {}", done.trim_start_matches("Done ")));
     Ok(())
-}
-
-/// Where what is built goes.
-pub fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
-}
-
-/// The target that rustc builds for by itself.
-pub fn host() -> Result<String> {
-    let said = sh::output(Command::new("rustc").arg("-vV"))?;
-    let said = String::from_utf8_lossy(&said);
-    said.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("rustc -vV names no host")
 }

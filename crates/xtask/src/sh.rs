@@ -22,6 +22,18 @@ pub fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// What `rustc`, the one that cargo would call, answers.
+pub fn rustc(args: &[&str]) -> Result<String> {
+    let said = output(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).args(args))?;
+    Ok(String::from_utf8_lossy(&said).trim().to_owned())
+}
+
+/// The target that it builds for by itself.
+pub fn host_target() -> Result<String> {
+    let said = rustc(&["-vV"])?;
+    said.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("rustc -vV names no host")
+}
+
 /// Builds the program as it is used, and says where it is.
 pub fn release_binary() -> Result<PathBuf> {
     stage("build the release binary", &mut cargo(&["build", "--release", "--locked", "--quiet"]))?;

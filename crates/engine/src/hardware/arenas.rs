@@ -1,14 +1,14 @@
 //! Mappings: from planned arenas to memory that is where it should be, by the kernel's own answer.
 
 use super::threads;
-use crate::backend::Failure;
+use crate::backend::{Failure, reason_of};
 use memgauge_kernels::{chase, chase::Rings};
 use memgauge_model::{Arena as Planned, ArenaId, Avail, EventKind, Holds, Pages, Physical, Placement, Plan, Reason};
 use memgauge_sys::{self as sys, ArenaSpec, Binding, GotKind, Method, pagemap::PhysicalError};
 use std::collections::BTreeMap;
 
 /// Pages that the kernel is asked about in each arena.
-const SAMPLES: usize = 4096;
+pub const SAMPLES: usize = 4096;
 /// Physical ranges of a region that are kept: with base pages there may be one a page.
 const RANGES: usize = 1024;
 /// Threads that unmap.
@@ -178,10 +178,7 @@ fn place(arena: &sys::Arena) -> Avail<Physical> {
             Avail::Known(Physical { ranges, absent: seen.absent, ..Physical::default() }.at_most(RANGES))
         }
         Err(error @ PhysicalError::Hidden) => Avail::missing(Reason::NoPermission, error.to_string()),
-        Err(error @ PhysicalError::Unreadable(errno)) => {
-            let reason = if errno.is_refusal() { Reason::NoPermission } else { Reason::NotPresent };
-            Avail::missing(reason, error.to_string())
-        }
+        Err(error @ PhysicalError::Unreadable(errno)) => Avail::missing(reason_of(errno), error.to_string()),
     }
 }
 

@@ -8,9 +8,6 @@ use memgauge_model::{Holds, Order, Pages, Plan, Reason, RingPlan};
 use memgauge_sys::PopulateError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Nodes that are shuffled together in the window-random order: 512 KiB at 128 B; in the split-random one at 64 B, of which every
-/// other node has its turn.
-const WINDOW_NODES: u64 = 4096;
 /// Bytes filled between two looks at the stop flag.
 const SLICE: usize = 64 << 20;
 /// Bytes that one thread makes exist before it takes the next.
@@ -106,10 +103,10 @@ fn link<'a>(memory: &'a mut [u8], plans: &[RingPlan], rng: &mut Rng, stop: &Atom
 
 /// The order of a ring over so many bytes.
 pub fn order(plan: &RingPlan, bytes: usize) -> chase::Order {
-    let window = |stride: u64| usize::try_from(WINDOW_NODES.saturating_mul(stride)).unwrap_or(usize::MAX);
+    let window_bytes = plan.window().and_then(|window| usize::try_from(window).ok()).map_or(bytes, |window| window.min(bytes));
     match plan.order {
-        Order::WindowRandom => chase::Order::WindowRandom { window_bytes: window(plan.stride).min(bytes) },
-        Order::SplitRandom => chase::Order::SplitRandom { window_bytes: window(2 * plan.stride).min(bytes) },
+        Order::WindowRandom => chase::Order::WindowRandom { window_bytes },
+        Order::SplitRandom => chase::Order::SplitRandom { window_bytes },
         Order::FullRandom => chase::Order::FullRandom,
         Order::Sequential => chase::Order::Sequential,
     }

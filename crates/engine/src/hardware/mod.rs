@@ -21,7 +21,7 @@ mod work;
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};
 use crate::spent::Spent;
 use arenas::Held;
-pub(crate) use arenas::differing;
+pub(crate) use arenas::{SAMPLES, differing};
 use bench::HardwareBench;
 use counters::Counters;
 use memgauge_kernels::{Clock, spin};

@@ -3,9 +3,6 @@
 use crate::simulated::description::Pages;
 use memgauge_model::{Order, RingPlan};
 
-/// Nodes of a window of the window-random order.
-const WINDOW_NODES: f64 = 4096.0;
-
 /// The share of accesses that a cache holds when a working set of `over` times its size is gone through again and again.
 ///
 /// A line comes back after all others; meanwhile each miss takes the place of a line at random, so that it is still there with
@@ -55,15 +52,15 @@ pub fn translation_ns(pages: &Pages, ring: &RingPlan, bytes: f64, page: f64) -> 
         let walks = 1.0 - held(bytes / page / f64::from(pages.l2_entries));
         walks * pages.walk_ns / hops.max(1.0)
     };
-    match ring.order {
-        Order::FullRandom => random(bytes),
-        Order::Sequential => entering(page / stride),
-        Order::WindowRandom | Order::SplitRandom => {
-            // Of every other node, as many lie in twice the room.
+    match (ring.order, ring.window()) {
+        (Order::Sequential, _) => entering(page / stride),
+        (_, Some(window)) => {
+            let window = (window as f64).min(bytes);
+            // Of the split order's window every other node, so that it is entered twice in a pass.
             let step = if ring.order == Order::SplitRandom { 2.0 * stride } else { stride };
-            let window = (WINDOW_NODES * step).min(bytes);
-            random(window) + entering(WINDOW_NODES.min(bytes / step) / (window / page).max(1.0))
+            random(window) + entering(window / step / (window / page).max(1.0))
         }
+        (_, None) => random(bytes),
     }
 }
 

@@ -164,8 +164,7 @@ impl Scene<'_> {
         let whole = match arena.holds {
             Holds::Streams { bytes, .. } => bytes * u64::from(shape.streams()),
             // Its part, which its arrays share.
-            Holds::Region { parts, bytes } => bytes / u64::from(parts.max(1)),
-            Holds::Chase { .. } | Holds::C2c { .. } => return None,
+            _ => arena.holds.part()?,
         };
         let touched = self.point.measure.span().map_or(whole, |span| span.bytes) as f64;
         let kind = self.layout.kind(place);

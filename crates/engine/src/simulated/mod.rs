@@ -27,6 +27,7 @@ pub use presets::{names, preset};
 pub use read::DescriptionError;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Task};
+use crate::hardware;
 use crate::spent::Spent;
 use blocks::{Memory as Got, SimulatedBench};
 use layout::Layout;
@@ -42,8 +43,6 @@ const CLOCK_NS: u64 = 150_000_000;
 /// Mapping and touching a MiB, linking or filling it; an arena beside that; giving it all back.
 const PREPARE_NS_PER_MIB: u64 = 300_000;
 const ARENA_NS: u64 = 1_000_000;
-/// Pages that the kernel would be asked about in each arena.
-const SAMPLES: u64 = 4096;
 
 /// Answers as a described machine would.
 #[derive(Debug)]
@@ -95,7 +94,7 @@ impl Simulated {
     /// Where an arena's pages are and what they are, as the kernel would say.
     fn placement(&self, plan: &Plan, arena: ArenaId) -> Option<Placement> {
         let planned = plan.arenas.get(arena)?;
-        let pages = (planned.bytes / planned.page_bytes.max(1)).clamp(1, SAMPLES);
+        let pages = (planned.bytes / planned.page_bytes.max(1)).clamp(1, hardware::SAMPLES as u64);
         let (mut away, mut kind) = (0.0, planned.pages);
         for fault in &self.description.faults {
             match *fault {
@@ -133,7 +132,7 @@ impl Backend for Simulated {
     }
 
     fn stopped(&self) -> Option<String> {
-        sys::signals::stop_requested().map(|signal| crate::hardware::timing::signal_name(signal.number()).to_owned())
+        sys::signals::stop_requested().map(|signal| hardware::timing::signal_name(signal.number()).to_owned())
     }
 
     fn clock(&mut self, plan: &Plan) -> Result<ClockFacts, Failure> {
@@ -169,7 +168,7 @@ impl Backend for Simulated {
         spent.add("blocks", self.now_ns - begun);
         let seen: BTreeMap<ArenaId, Placement> =
             arenas.iter().filter_map(|arena| Some((*arena, self.placement(plan, *arena)?))).collect();
-        let events = crate::hardware::differing(&seen);
+        let events = hardware::differing(&seen);
         let regions = arenas
             .iter()
             .filter(|arena| plan.arenas.get(**arena).is_some_and(|planned| matches!(planned.holds, Holds::Region { .. })));

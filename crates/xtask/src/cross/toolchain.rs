@@ -54,26 +54,21 @@ impl Toolchain {
     }
 }
 
-fn rustc(args: &[&str]) -> Result<String> {
-    let said = sh::output(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).args(args))?;
-    Ok(String::from_utf8_lossy(&said).trim().to_owned())
-}
-
 fn is_installed() -> Result<bool> {
-    let folder = rustc(&["--print", "target-libdir", "--target", TARGET])?;
+    let folder = sh::rustc(&["--print", "target-libdir", "--target", TARGET])?;
     let mut files = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
     Ok(files.any(|name| name.to_string_lossy().starts_with("libstd-")))
 }
 
 /// `1.95.0`
 fn version() -> Result<String> {
-    let said = rustc(&["--version"])?;
+    let said = sh::rustc(&["--version"])?;
     Ok(said.split(' ').nth(1).context("rustc --version names no version")?.to_owned())
 }
 
 /// The folder `library` of the sources of this rustc: rustup's, else Debian's, of whichever suite has that version.
 fn sources(lab: &Lab, version: &str) -> Result<Option<PathBuf>> {
-    let own = Path::new(&rustc(&["--print", "sysroot"])?).join("lib/rustlib/src/rust/library");
+    let own = Path::new(&sh::rustc(&["--print", "sysroot"])?).join("lib/rustlib/src/rust/library");
     if own.join("std").exists() {
         return Ok(Some(own));
     }
