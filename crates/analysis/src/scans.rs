@@ -100,6 +100,7 @@ impl<'a> Scanned<'a> {
             fences: found.into_iter().map(|(record, rule)| fence(record, rule)).collect(),
             slow,
             guest_physical: self.case.record.machine.is_guest(),
+            addresses: self.addresses(),
             regions,
         }
     }
@@ -191,6 +192,13 @@ impl<'a> Scanned<'a> {
         !series.samples.is_empty()
             && !series.only_disturbed
             && series.excluded_share() <= self.case.record.plan.windows.limits.excluded_share
+    }
+
+    /// Where each region begins; nothing where none of it is known.
+    fn addresses(&self) -> Vec<Option<u64>> {
+        let lowest = |arena: &ArenaId| Some(self.physical(*arena).known()?.ranges.first()?[0]);
+        let all: Vec<Option<u64>> = self.plan.arenas.iter().map(lowest).collect();
+        if all.iter().any(Option::is_some) { all } else { Vec::new() }
     }
 
     fn physical(&self, arena: ArenaId) -> Avail<Physical> {

@@ -212,6 +212,10 @@ fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -
         Format::Json => document(),
         format => memgauge_render::render(report, format, &say::style()),
     };
+    if matches!(call.format, Format::VcCsv | Format::VcJson) && report.status.state == State::Rejected {
+        // Their columns are given: what can't be relied on has to be told beside them.
+        say::line(&format!("rejected: {}", report.status.reasons.join("; ")));
+    }
     let files = || vec![("report.json", document()), ("record.json", memgauge_render::json(record))];
     outputs.write(&text, document, &files)
 }

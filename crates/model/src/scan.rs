@@ -122,6 +122,9 @@ pub struct Scan {
     pub region_bytes: u64,
     /// Its figure, by region number; none where it could not be had.
     pub regions: Vec<Option<MetricId>>,
+    /// The lowest physical address of each, by region number, as the guest sees it in a guest; none where it is hidden.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<Option<u64>>,
     /// Bytes of all regions that have a figure.
     pub scanned_bytes: u64,
     /// Bytes of the node that could be had before.

@@ -1,10 +1,12 @@
 //! Pure: a value in, bytes out. One small file per format; no IO, no clock, no locale.
 //!
-//! | value | text | json | csv |
-//! |---|---|---|---|
-//! | [`Report`] | `text/` | `json.rs` | `csv.rs` |
-//! | [`Machine`] | `topology.rs` | the machine itself | – |
-//! | [`Plan`] | `plan.rs` | the plan itself | – |
+//! | value | text | json | csv | vc |
+//! |---|---|---|---|---|
+//! | [`Report`] | `text/` | `json.rs` | `csv.rs` | `vc.rs` |
+//! | [`Machine`] | `topology.rs` | the machine itself | – | – |
+//! | [`Plan`] | `plan.rs` | the plan itself | – | – |
+//!
+//! [`mlc`] has the sections of the Memory Latency Checker's output, each on its own.
 //!
 //! To add a format: a file beside these, a variant of [`Format`], a line in [`render`].
 #![forbid(unsafe_code)]
@@ -12,11 +14,13 @@
 mod csv;
 mod figure;
 mod json;
+pub mod mlc;
 mod plan;
 mod style;
 mod table;
 mod text;
 mod topology;
+mod vc;
 
 #[cfg(test)]
 mod sample;
@@ -34,6 +38,10 @@ pub enum Format {
     Json,
     /// One row a figure.
     Csv,
+    /// Virtual Client's metrics, one row each.
+    VcCsv,
+    /// The same as an array of objects.
+    VcJson,
 }
 
 /// A result in `format`, ending in a line break. Colours are the caller's to choose; without them
@@ -44,6 +52,18 @@ pub fn render(report: &Report, format: Format, style: &Style) -> String {
         Format::Text => text::report(report, style),
         Format::Json => json::pretty(report),
         Format::Csv => csv::report(report),
+        Format::VcCsv => vc::csv(&[report]),
+        Format::VcJson => vc::json(&[report]),
+    }
+}
+
+/// Several runs of the same call in one: least, most and average of each metric; `None` where the format has no form for that.
+#[must_use]
+pub fn repeated(reports: &[&Report], format: Format) -> Option<String> {
+    match format {
+        Format::VcCsv => Some(vc::csv(reports)),
+        Format::VcJson => Some(vc::json(reports)),
+        Format::Text | Format::Json | Format::Csv => None,
     }
 }
 
@@ -59,7 +79,7 @@ pub fn topology(machine: &Machine, format: Format, style: &Style) -> Option<Stri
     match format {
         Format::Text => Some(topology::text(machine, style)),
         Format::Json => Some(json::pretty(machine)),
-        Format::Csv => None,
+        Format::Csv | Format::VcCsv | Format::VcJson => None,
     }
 }
 
@@ -69,7 +89,7 @@ pub fn plan(plan: &Plan, machine: &Machine, format: Format, style: &Style) -> Op
     match format {
         Format::Text => Some(plan::text(plan, machine, style)),
         Format::Json => Some(json::pretty(plan)),
-        Format::Csv => None,
+        Format::Csv | Format::VcCsv | Format::VcJson => None,
     }
 }
 

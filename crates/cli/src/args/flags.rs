@@ -120,7 +120,7 @@ pub struct Effort {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// What is printed: text, json or csv
+    /// What is printed: text, json, csv, or the metrics of Virtual Client as vc-csv or vc-json
     #[arg(long, global = true, value_name = "FORM", value_parser = format, allow_hyphen_values = true)]
     pub format: Option<Format>,
     /// Write the result document to this file as well

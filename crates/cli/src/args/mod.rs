@@ -241,8 +241,8 @@ fn consistent(call: &Call) -> Result<(), Refusal> {
         let problem = "a captured machine can't be measured";
         return Err(Refusal::new("--root", call.request.typed("--root"), problem, "add --dry-run, or use memgauge topology"));
     }
-    if call.format == Format::Csv && (topology || call.dry_run) {
-        return Err(Refusal::new("--format", "csv", "only results come as a table", "use text or json"));
+    if !matches!(call.format, Format::Text | Format::Json) && (topology || call.dry_run) {
+        return Err(Refusal::new("--format", call.request.typed("--format"), "only results come as a table", "use text or json"));
     }
     if call.output.json.as_deref().is_some_and(|path| path.as_os_str() == "-") && call.format != Format::Json {
         let remedy = "leave --format out, or name a file";

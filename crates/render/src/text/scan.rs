@@ -310,6 +310,7 @@ mod tests {
             fences: vec![ScanFence { pages: Pages::Thp, regions, median: Some(33.4e9), fence, rule: RULE }],
             slow: Vec::new(),
             guest_physical: false,
+            addresses: Vec::new(),
             regions: ids,
         });
         report

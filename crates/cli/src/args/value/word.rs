@@ -61,7 +61,9 @@ pub fn format(text: &str) -> Result<Format, BadValue> {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
         "csv" => Ok(Format::Csv),
-        _ => Err(unknown(&["text", "json", "csv"])),
+        "vc-csv" => Ok(Format::VcCsv),
+        "vc-json" => Ok(Format::VcJson),
+        _ => Err(unknown(&["text", "json", "csv", "vc-csv", "vc-json"])),
     }
 }
 
