@@ -21,7 +21,7 @@ fn stdout(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &[],
     &["idle"],
     &["peak"],
@@ -31,6 +31,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["loaded"],
     &["c2c"],
     &["sweep", "--load-cpus", "none", "--pages", "thp"],
+    &["scan", "--limit", "4GiB"],
 ];
 
 #[test]

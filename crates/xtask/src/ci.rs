@@ -5,12 +5,13 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::lab::vm;
-use crate::{Outcome, asan, fuzz, host, runner, say, test};
+use crate::{Outcome, asan, cross, fuzz, host, runner, say, test};
 
 /// Of each fuzz target.
 const FUZZ_S: u64 = 15;
 
-/// Quick checks, then hostile input, guests (of AArch64, too), and the tests, whose closing line ends the output.
+/// Quick checks, then hostile input, guests, the tests for AArch64 under an emulator, and the tests, whose closing line ends the
+/// output.
 pub fn run(args: &[String]) -> Outcome {
     if let Some(extra) = args.iter().find(|arg| *arg != "--install") {
         bail!("ci takes --install only, got `{extra}`");
@@ -23,6 +24,7 @@ pub fn run(args: &[String]) -> Outcome {
     timed("address sanitizer", asan::stage)?;
     timed("fuzzing", || fuzz::stage(FUZZ_S))?;
     timed("virtual machines", || vm::stage(install))?;
+    timed("AArch64", || cross::stage(install))?;
     runner::run()
 }
 

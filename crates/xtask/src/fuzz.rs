@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{Outcome, say, sh};
+use crate::{Outcome, lanes, say, sh};
 
 /// A workspace of its own.
 const FOLDER: &str = "fuzz";
@@ -56,10 +56,7 @@ fn of(targets: &[&str], seconds: u64) -> Result<()> {
     build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &host, "--target-dir"]).arg(&built);
     build.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}")).env_remove("RUSTFLAGS");
     sh::stage("fuzz targets", &mut build)?;
-    for target in targets {
-        one(target, &built, &host, seconds)?;
-    }
-    Ok(())
+    lanes::each(targets, |target| one(target, &built, &host, seconds)).into_iter().collect()
 }
 
 fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {

@@ -10,6 +10,7 @@ mod cross;
 mod fuzz;
 mod host;
 mod lab;
+mod lanes;
 mod peers;
 mod runner;
 mod say;

@@ -14,11 +14,12 @@ use crate::{Outcome, say, sh};
 /// summary, also on failure: the exit code says the rest.
 pub fn run() -> Outcome {
     examples()?;
-    tests(&|_| {}, &[])
+    Ok(exit(tests(&|_| {}, &[])?))
 }
 
-/// All tests but those that have one of `left_out` in their names. `dress` gives cargo's command what it needs for another target.
-pub fn tests(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
+/// All tests but those that have one of `left_out` in their names: did they pass? `dress` gives cargo's command what it needs for
+/// another target.
+pub fn tests(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     let has_nextest = sh::cargo(&["nextest", "--version"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -35,18 +36,18 @@ fn examples() -> Result<()> {
     said.map(drop).context("documentation examples")
 }
 
-fn nextest(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
+fn nextest(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     say::stage("tests (cargo-nextest)");
     let mut command = sh::cargo(&["nextest", "run", "--workspace", "--cargo-profile", "ci", "--locked"]);
     for part in left_out {
         command.args(["-E", &format!("not test(/{part}/)")]);
     }
     dress(&mut command);
-    Ok(exit(command.status()?.success()))
+    Ok(command.status()?.success())
 }
 
 /// One thread for everything: the tests that measure the machine must not meet.
-fn cargo_test(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
+fn cargo_test(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     say::stage("tests (cargo test: cargo-nextest is not installed)");
     let mut command = sh::cargo(&["test", "--workspace", "--all-targets", "--profile", "ci"]);
     dress(command.args(["--locked", "--no-fail-fast"]));
@@ -68,7 +69,7 @@ fn cargo_test(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Outcome {
     }
     // One binary's closing line is not the whole: sum them.
     say::line(&format!("{} passed, {} failed", total.passed, total.failed));
-    Ok(exit(passed))
+    Ok(passed)
 }
 
 fn exit(passed: bool) -> ExitCode {

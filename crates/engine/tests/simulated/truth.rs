@@ -85,6 +85,21 @@ fn the_knee_lies_within_a_twentieth_of_the_true_one_on_every_machine_that_satura
     }
 }
 
+/// What a kernel of AArch64 may be built with; no such machine is at hand.
+#[test]
+fn base_pages_of_64_kib_and_huge_ones_of_512_mib_are_planned_and_measured_as_such() {
+    let mut description = quiet("graviton");
+    (description.pages.base_kib, description.pages.thp_kib) = (64, 512 << 10);
+    for what in [What::Idle, What::Peak, What::MatrixLatency, What::C2c] {
+        let report = hold(&description, what);
+        assert_eq!(report.machine.memory.page_bytes, 64 << 10);
+        for arena in &report.plan.arenas {
+            let unit = if arena.pages == Pages::Thp { 512 << 20 } else { 64 << 10 };
+            assert_eq!((arena.page_bytes, arena.bytes % unit), (unit, 0), "{what:?}: {arena:?}");
+        }
+    }
+}
+
 /// 16 nodes with 128 CPUs each.
 fn giant() -> Description {
     let mut description = preset("spr-snc4").unwrap();

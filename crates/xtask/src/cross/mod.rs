@@ -29,7 +29,10 @@ pub fn run(args: &[String]) -> Outcome {
     let cargo: Vec<&str> = rest.iter().map(String::as_str).filter(|arg| *arg != "--install").collect();
     let cross = Cross::prepare(install)?;
     match cargo.split_first() {
-        None => cross.all(),
+        None => {
+            cross.all()?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some((subcommand, more)) => {
             let mut command = sh::cargo(&[*subcommand, "--target", TARGET]);
             cross.dress(command.args(more));
@@ -37,6 +40,11 @@ pub fn run(args: &[String]) -> Outcome {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// All of it as a step of `ci`.
+pub fn stage(install: bool) -> Result<()> {
+    Cross::prepare(install)?.all()
 }
 
 /// The program for AArch64, as the tests build it.
@@ -55,13 +63,16 @@ impl Cross {
         Ok(Self { toolchain: Toolchain::find(&Lab::open()?)? })
     }
 
-    fn all(&self) -> Outcome {
+    fn all(&self) -> Result<()> {
         let program = self.program()?;
         degraded::check(&program)?;
         say::stage(
             "left out under an emulator: tests that measure (real_…), and thousands of simulated runs (coverage), which are arithmetic",
         );
-        runner::tests(&|command| self.dress(command.args(["--target", TARGET])), &["real_", "coverage::"])
+        match runner::tests(&|command| self.dress(command.args(["--target", TARGET])), &["real_", "coverage::"])? {
+            true => Ok(()),
+            false => bail!("tests for {TARGET} failed"),
+        }
     }
 
     fn program(&self) -> Result<PathBuf> {

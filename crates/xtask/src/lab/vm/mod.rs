@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::folder::Lab;
-use crate::{Outcome, cross, host, say, sh};
+use crate::{Outcome, cross, host, lanes, say, sh};
 use boot::Payload;
 use emulator::Emulator;
 use guests::Guest;
@@ -169,30 +169,53 @@ fn show(room: &Room, guests: &[&Guest], shell: &str) -> Outcome {
     Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs every check in each guest and prints a line for each; how many passed and failed.
+/// Runs every check in each guest and prints a line for each; how many passed and failed. While one guest boots, which is work
+/// for one CPU, another one measures.
 fn check(room: &Room, guests: &[&Guest]) -> (usize, usize) {
-    let (mut passed, mut failed) = (0, 0);
-    for guest in guests {
+    let sums = lanes::each(guests, |guest| {
+        let checked = Checked::of(room, guest);
+        checked.say();
+        (checked.passed, checked.failed)
+    });
+    sums.into_iter().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+}
+
+/// What came of a guest's checks.
+struct Checked {
+    passed: usize,
+    failed: usize,
+    head: String,
+    lines: Vec<String>,
+}
+
+impl Checked {
+    fn of(room: &Room, guest: &Guest) -> Self {
         let begun = Instant::now();
         let commands: Vec<String> = guest.checks.iter().map(|check| check.command.to_owned()).collect();
         let outcome = room.run(guest, &commands);
+        let head = format!("guest {}: {} ({} s)", guest.name, guest.about, begun.elapsed().as_secs());
+        let mut checked = Self { passed: 0, failed: 0, head, lines: Vec::new() };
+        if let Err(error) = &outcome {
+            checked.failed += 1;
+            checked.lines.push(format!("FAIL {}: {error:#}", guest.name));
+        }
         // What did not end has no outcome, and the guest's error is a failure of its own.
         let ran = outcome.as_ref().map_or(&[][..], Vec::as_slice);
-        say::stage(&format!("guest {}: {} ({} s)", guest.name, guest.about, begun.elapsed().as_secs()));
-        if let Err(error) = &outcome {
-            say::line(&format!("FAIL {}: {error:#}", guest.name));
-            failed += 1;
-        }
         for (check, ran) in guest.checks.iter().zip(ran) {
             let faults = check.faults(guest, ran);
             if faults.is_empty() {
-                passed += 1;
-                say::line(&format!("ok   {} {} ({} s)", guest.name, check.name, ran.seconds));
+                checked.passed += 1;
+                checked.lines.push(format!("ok   {} {} ({} s)", guest.name, check.name, ran.seconds));
             } else {
-                failed += 1;
-                say::line(&format!("FAIL {} {}: {}", guest.name, check.name, faults.join("; ")));
+                checked.failed += 1;
+                checked.lines.push(format!("FAIL {} {}: {}", guest.name, check.name, faults.join("; ")));
             }
         }
+        checked
     }
-    (passed, failed)
+
+    fn say(&self) {
+        say::stage(&self.head);
+        say::line(&self.lines.join("\n"));
+    }
 }
