@@ -1,58 +1,49 @@
 //! Latency and bandwidth of each level of the memory, out of a sweep: the sizes that lie well inside a level, taken together.
 
-use crate::draft::Draft;
+use crate::as_found::AsFound;
+use crate::draft::{Draft, gap};
 use crate::figures::{Case, Figure, assemble};
 use crate::labels::set;
-use crate::plausibility::{self, Level};
 use crate::rounds::{self, Sample, Series};
-use crate::{jobs, sweeps};
-use memgauge_model::{Cpu, NodeId};
+use crate::sweeps;
+use memgauge_model::{Reason, units};
 use memgauge_stats as stats;
 use std::collections::BTreeMap;
 
 /// A level for each of these and one figure for each sweep: `level_latency`, and `level_bandwidth` of one thread (a core's) and of
 /// all (the total).
-pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) {
+pub(crate) fn write(case: &Case<'_>, figures: &[Figure], caches: &AsFound, draft: &mut Draft) {
     for (from, name, unit) in [("sweep_latency", "level_latency", "ns"), ("sweep_bandwidth", "level_bandwidth", "B/s")] {
         for (labels, group) in sweeps::groups(figures, from, &["bytes", "class"], draft) {
             let mut by_level: BTreeMap<String, Vec<&Figure>> = BTreeMap::new();
             for (_, figure) in group {
-                if let Some(level) = level(case, figure) {
+                if let Some(level) = caches.level(case, figure) {
                     by_level.entry(level).or_default().push(figure);
                 }
             }
             for (level, inside) in by_level {
                 let inside = middle(&inside);
                 let mut labels = labels.clone();
-                set(&mut labels, "level", level);
+                set(&mut labels, "level", &level);
+                if let Some(largest) = caches.hidden(&level) {
+                    let detail =
+                        format!("no end of {level} was found up to {}: its sizes may be memory's", units::bytes(largest));
+                    draft.miss(gap(name, &labels, Reason::NotApplicable, detail, "measure again when neighbours are quieter"));
+                    continue;
+                }
                 let series = together(inside);
                 let Some(estimate) = rounds::estimate(&series, "") else { continue };
                 let mut metric = assemble(name, unit, &labels, &series, estimate);
                 let bytes = |figure: &Figure| draft.metrics[figure.metric].labels.get("bytes").cloned().unwrap_or_default();
                 let (first, last) = (inside.first(), inside.last());
                 if let (Some(first), Some(last)) = (first, last) {
-                    let ends = [bytes(first), bytes(last)].map(|text| text.parse().map_or(text, memgauge_model::units::bytes));
+                    let ends = [bytes(first), bytes(last)].map(|text| text.parse().map_or(text, units::bytes));
                     metric.remarks.push(format!("sizes from {} to {}", ends[0], ends[1]));
                 }
+                metric.remarks.extend(caches.remark(&level));
                 draft.add(metric);
             }
         }
-    }
-}
-
-/// The level, by declared sizes, that the figure's working sets lie in; none where they lie in two, or no size is declared.
-pub(crate) fn level(case: &Case<'_>, figure: &Figure) -> Option<String> {
-    let (plan, machine) = (&case.record.plan, &case.record.machine);
-    let point = &plan.points[figure.point];
-    let (node, touched): (NodeId, Vec<(Cpu, u64)>) = match (jobs::chaser(plan, point), jobs::streams(plan, point)) {
-        (Some(chaser), _) => (chaser.arena.node, vec![(chaser.cpu, chaser.bytes)]),
-        (None, Some(streams)) => (streams.by_thread.first()?.1.node, streams.touched()),
-        (None, None) => return None,
-    };
-    match plausibility::level(machine, node, &touched)? {
-        Level::Cache(level) => Some(format!("L{level}")),
-        Level::Beyond => Some("memory".to_owned()),
-        Level::Partly => None,
     }
 }
 

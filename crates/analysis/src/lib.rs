@@ -9,6 +9,7 @@
 
 mod absent;
 mod access;
+mod as_found;
 mod classes;
 mod clock;
 mod counters;
@@ -33,6 +34,7 @@ mod status;
 mod sweeps;
 mod too_good;
 
+use as_found::AsFound;
 use draft::Draft;
 use figures::Case;
 use memgauge_model::{RESULT_SCHEMA, Record, Report};
@@ -50,11 +52,12 @@ pub fn analyze(record: &Record) -> Report {
     let curves = curves::write(&case, &figures, &mut draft);
     let sweeps = sweeps::write(&case, &figures, &mut draft);
     let scans = scans::write(&case, &figures, &mut draft);
-    levels::write(&case, &figures, &mut draft);
+    let caches = AsFound::of(&case, &sweeps, &draft);
+    levels::write(&case, &figures, &caches, &mut draft);
     clock::write(&record.run.clock, &mut draft);
     notes::write(&case, &mut draft);
     repeat::write(&case, &mut draft);
-    let bandwidths = too_good::bandwidths(&case, &figures, &sweeps, &mut draft);
+    let bandwidths = too_good::bandwidths(&case, &figures, &sweeps, &caches, &mut draft);
     let memory = [too_good::latencies(&case, &sweeps, &mut draft), bandwidths];
     plausibility::note(&case, &memory, &mut draft);
     let prefetch = prefetch::write(&case, &mut draft);

@@ -3,9 +3,10 @@
 //! A latency is held against the last-level cache's by the sweep, in an order that pays for no more page walks than its own; a
 //! bandwidth against the same at half the size, and against the last-level cache's at as many threads.
 
+use crate::as_found::AsFound;
 use crate::draft::Draft;
 use crate::figures::{Case, Figure};
-use crate::{labels, levels, sweeps};
+use crate::{labels, sweeps};
 use memgauge_model::{FoundCache, Machine, Metric, MetricId, Order, Sweep, units};
 
 /// Memory takes so many times what its last-level cache takes, at least.
@@ -94,11 +95,17 @@ fn last_level(machine: &Machine, sweep: &Sweep, draft: &Draft) -> Option<(u64, f
 }
 
 /// Judges the bandwidths of a sweep's level of memory; none without any.
-pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], sweeps: &[Sweep], draft: &mut Draft) -> Option<Verdict> {
+pub(crate) fn bandwidths(
+    case: &Case<'_>,
+    figures: &[Figure],
+    sweeps: &[Sweep],
+    caches: &AsFound,
+    draft: &mut Draft,
+) -> Option<Verdict> {
     let mut verdicts = Vec::new();
-    // Levels go by declared sizes: where the last cache ends elsewhere, what is called its bandwidth is another's.
-    let last = |sweep: &Sweep| sweep.caches.iter().rfind(|cache| cache.declared.is_some()).is_some_and(|c| c.same == Some(true));
-    let declared_right = sweeps.iter().any(last);
+    // Where the last cache's end was not found, nobody knows what is its.
+    let last = |sweep: &Sweep| sweep.caches.iter().rfind(|cache| cache.declared.is_some()).is_some_and(|c| c.found.is_some());
+    let found = sweeps.iter().any(last);
     for (labels, group) in sweeps::groups(figures, "sweep_bandwidth", &["bytes", "class"], draft) {
         let of = |level: &str| {
             let is = |metric: &Metric| {
@@ -109,7 +116,7 @@ pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], sweeps: &[Sweep], 
             draft.metrics.iter().position(is)
         };
         let Some(memory) = of("memory") else { continue };
-        if let Some(fault) = changes(case, &group, draft) {
+        if let Some(fault) = changes(case, &group, caches, draft) {
             let title = labels::title("level_bandwidth", &draft.metrics[memory].labels);
             draft.metrics[memory].remarks.push(fault.clone());
             draft.reject(fault.clone(), title);
@@ -119,9 +126,7 @@ pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], sweeps: &[Sweep], 
         let cache = ["L4", "L3", "L2"].into_iter().find_map(of);
         let share = cache.map(|cache| draft.metrics[memory].value / draft.metrics[cache].value);
         verdicts.push(match share {
-            Some(_) if !declared_right => {
-                Verdict::Unknown("the last-level cache was not found to end where it is declared to".to_owned())
-            }
+            _ if !found => Verdict::Unknown("the end of the last-level cache was not found".to_owned()),
             Some(share) if share <= BANDWIDTH => Verdict::Memory(format!("{share:.2} × the last-level cache's")),
             // Its own lines in flight may limit a thread in either; stores past the caches never see one.
             Some(share) => Verdict::Unknown(format!("{share:.2} × the last-level cache's: the threads may limit both")),
@@ -137,10 +142,10 @@ pub(crate) fn bandwidths(case: &Case<'_>, figures: &[Figure], sweeps: &[Sweep], 
 }
 
 /// Does the bandwidth fall between half of the largest size and all of it, surely and by more than memory's does?
-fn changes(case: &Case<'_>, group: &[(u64, &Figure)], draft: &Draft) -> Option<String> {
+fn changes(case: &Case<'_>, group: &[(u64, &Figure)], caches: &AsFound, draft: &Draft) -> Option<String> {
     let (whole, whole_figure) = group.last()?;
     let (half, half_figure) = group.iter().find(|(bytes, _)| *bytes == whole / 2)?;
-    if levels::level(case, half_figure).as_deref() != Some("memory") {
+    if caches.level(case, half_figure).as_deref() != Some("memory") {
         return None;
     }
     let ([lo, _], [_, hi]) = (draft.metrics[half_figure.metric].ci95?, draft.metrics[whole_figure.metric].ci95?);

@@ -187,12 +187,16 @@ fn a_bandwidth_is_held_against_half_the_size_and_the_last_level() {
     let threads = read(16e9, 16e9);
     assert!(said(&threads, "bandwidths").starts_with("unknown, 0.80 × the last-level cache's"), "{:?}", threads.notes);
     assert!(memory.status.reasons.is_empty() && threads.status.reasons.is_empty());
-    let mut shared = Lab::new();
-    chased(&mut shared, Pages::Thp, |bytes| stairs(bytes, 4 * MIB));
-    for (bytes, rate) in [(8 * MIB, 20e9), (64 * MIB, 10e9), (128 * MIB, 10e9)] {
-        streamed(&mut shared, &[0], bytes, rate);
-    }
-    assert!(said(&shared.report(), "bandwidths").starts_with("unknown, the last-level cache was not found to end where"));
+    let shared = |l3: u64| {
+        let mut lab = Lab::new();
+        chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, l3));
+        for (bytes, rate) in [(2 * MIB, 20e9), (64 * MIB, 10e9), (128 * MIB, 10e9)] {
+            streamed(&mut lab, &[0], bytes, rate);
+        }
+        lab.report()
+    };
+    assert!(said(&shared(4 * MIB), "bandwidths").starts_with("memory's, 0.50 × the last-level cache's"));
+    assert!(said(&shared(0), "bandwidths").starts_with("unknown, the end of the last-level cache was not found"));
     let partly = read(12e9, 10e9);
     let fault = "partly a cache's: falls by 17 % or more from 64 MiB to 128 MiB";
     assert!(said(&partly, "bandwidths").starts_with(fault), "{:?}", partly.notes);
@@ -224,6 +228,29 @@ fn tlb_cost_and_levels_come_out_of_the_sizes() {
         );
     }
     assert!(!report.metrics.iter().any(|metric| metric.name.ends_with("_dram")), "no controller sees a cache's bytes");
+}
+
+/// What a guest has of its host's cache may be little, or too little to show.
+#[test]
+fn a_level_ends_where_it_is_found_to_end() {
+    let with_l3 = |l3: u64| {
+        let mut lab = Lab::new();
+        chased(&mut lab, Pages::Thp, |bytes| stairs(bytes, l3));
+        lab.report()
+    };
+    let some = with_l3(4 * MIB);
+    for (level, ns, told) in [("L2", 5.0, 1), ("L3", 40.0, 2), ("memory", 100.0, 2)] {
+        let metric = metric(&some, "level_latency", &[("level", level)]);
+        assert!((metric.value / ns - 1.0).abs() < 0.02, "{level}: {}", metric.value);
+        assert_eq!(metric.remarks.len(), told, "{level}: {:?}", metric.remarks);
+    }
+    let remarks = &metric(&some, "level_latency", &[("level", "L3")]).remarks;
+    assert_eq!(remarks[1], "L3 as found, up to 4 MiB, not as declared, 32 MiB");
+    let none = with_l3(0);
+    let gap = none.unavailable.iter().find(|gap| gap.name == "level_latency").unwrap();
+    assert_eq!((gap.labels["level"].as_str(), gap.reason), ("L3", memgauge_model::Reason::NotApplicable));
+    assert_eq!(gap.detail, "no end of L3 was found up to 128 MiB: its sizes may be memory's");
+    assert!((metric(&none, "level_latency", &[("level", "memory")]).value / 100.0 - 1.0).abs() < 0.02);
 }
 
 #[test]

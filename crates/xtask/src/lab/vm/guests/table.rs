@@ -1,7 +1,8 @@
 //! One row a guest. Small on purpose: under emulation, spinning threads beyond the host's CPUs crawl.
 
 use super::super::checks::{
-    ALL_FIGURES, ARM, DRY_RUN, FORGETFUL, LOADED, MATRIX_BANDWIDTH, MATRIX_LATENCY, THIRD_CORE, TOPOLOGY, of_pages, refusal,
+    ALL_FIGURES, ARM, DRY_RUN, FORGETFUL, LOADED, MASKED, MATRIX_BANDWIDTH, MATRIX_LATENCY, THIRD_CORE, TOPOLOGY, of_pages,
+    refusal,
 };
 use super::super::image::Kernel;
 use super::{Guest, Node, Path, Shape, node};
@@ -95,7 +96,7 @@ pub const ALL: &[Guest] = &[
     },
     Guest {
         name: "hmat",
-        about: "2 sockets × 2 cores, a node without CPUs, firmware states latency and bandwidth (HMAT)",
+        about: "2 sockets × 2 cores, a node without CPUs, firmware states latency and bandwidth (HMAT), AVX is masked",
         machine: ",hmat=on",
         nodes: &[
             Node { initiator: Some(0), ..node(0, Some((0, 1)), 768) },
@@ -111,6 +112,14 @@ pub const ALL: &[Guest] = &[
             Path { from: 1, to: 0, ns: 140, mib_s: 100_000 },
             Path { from: 1, to: 1, ns: 80, mib_s: 200_000 },
             Path { from: 1, to: 2, ns: 250, mib_s: 32_000 },
+        ],
+        cmdline: "noxsave",
+        checks: &[
+            TOPOLOGY,
+            MATRIX_LATENCY,
+            MATRIX_BANDWIDTH,
+            MASKED,
+            refusal("masked registers", "memgauge peak --isa avx2 --no-bundle", &["--isa avx2"]),
         ],
         ..PLAIN
     },
