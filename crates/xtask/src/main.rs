@@ -7,6 +7,7 @@
 mod asan;
 mod ci;
 mod cross;
+mod flaky;
 mod fuzz;
 mod host;
 mod lab;
@@ -58,6 +59,7 @@ const COMMANDS: &[Command] = &[
         about: "[--minutes N] [TARGET…]: the stored corpus and N minutes of each fuzz target",
         run: fuzz::run,
     },
+    Command { name: "flaky", about: "[--runs N] [NAME…]: the tests, N times; what fails now and then", run: flaky::run },
     Command {
         name: "peers",
         about: "[--pairs N] [--only PART,…] [--buffer SIZE] [--binary FILE] [--write]: beside the programs that measure the same, where they are found",
