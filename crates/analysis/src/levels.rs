@@ -54,7 +54,7 @@ fn middle<'a>(figures: &'a [&'a Figure]) -> &'a [&'a Figure] {
 }
 
 /// Round by round the median over figures.
-fn together(figures: &[&Figure]) -> Series {
+pub(crate) fn together(figures: &[&Figure]) -> Series {
     let mut by_round: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for sample in figures.iter().flat_map(|figure| &figure.series.samples) {
         by_round.entry(sample.round).or_default().push(sample.typical);

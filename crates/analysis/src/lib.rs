@@ -22,6 +22,7 @@ mod findings;
 mod jobs;
 mod labels;
 mod levels;
+mod maps;
 mod matrices;
 mod notes;
 mod placement;
@@ -52,6 +53,7 @@ pub fn analyze(record: &Record) -> Report {
     let curves = curves::write(&case, &figures, &mut draft);
     let sweeps = sweeps::write(&case, &figures, &mut draft);
     let scans = scans::write(&case, &figures, &mut draft);
+    let map = maps::write(&case, &figures, &mut draft);
     let caches = AsFound::of(&case, &sweeps, &draft);
     levels::write(&case, &figures, &caches, &mut draft);
     clock::write(&record.run.clock, &mut draft);
@@ -70,12 +72,13 @@ pub fn analyze(record: &Record) -> Report {
         status,
         machine: record.machine.clone(),
         plan: record.plan.clone(),
-        matrices: matrices::write(&record.machine, &draft),
+        matrices: matrices::write(record, &draft),
         metrics: draft.metrics,
         prefetch,
         curves,
         sweeps,
         scans,
+        map,
         findings: Vec::new(),
         unavailable: draft.missing,
         notes: draft.notes,

@@ -1,17 +1,20 @@
 //! Matrices: views of figures that have a `from` and a `to`.
 
 use crate::draft::{Draft, Labels};
-use memgauge_model::{Machine, Matrix, MetricId, Node};
+use memgauge_model::{Machine, Matrix, MetricId, Node, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels that differ from cell to cell of one matrix.
 const OF_A_CELL: [&str; 8] = ["from", "to", "home", "class", "threads", "cpu", "cpus", "bytes"];
 
 /// A matrix for each name and each set of other labels, in order of name.
-pub(crate) fn write(machine: &Machine, draft: &Draft) -> Vec<Matrix> {
+pub(crate) fn write(record: &Record, draft: &Draft) -> Vec<Matrix> {
+    let machine = &record.machine;
     let mut groups: BTreeMap<(&str, Labels), Vec<MetricId>> = BTreeMap::new();
     for (id, metric) in draft.metrics.iter().enumerate() {
-        if metric.name.starts_with("matrix_") || metric.name == "c2c_latency" {
+        // The sample of a map's classes would be a matrix of gaps.
+        let transfer = metric.name == "c2c_latency" && record.plan.map.is_none();
+        if metric.name.starts_with("matrix_") || transfer {
             let mut key = metric.labels.clone();
             OF_A_CELL.iter().for_each(|label| drop(key.remove(*label)));
             groups.entry((&metric.name, key)).or_default().push(id);

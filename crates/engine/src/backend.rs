@@ -1,7 +1,7 @@
 //! What executes a plan, as a trait: the hardware, a replay, a simulation, a mock in a test.
 
 use memgauge_model::{
-    ArenaId, Avail, Block, ClockFacts, CounterState, Cpu, EventKind, Physical, Placement, Plan, PointId, Reason,
+    ArenaId, Avail, Block, ClockFacts, CounterState, Cpu, EventKind, MapPlan, Physical, Placement, Plan, PointId, Reason,
 };
 use memgauge_sys::{Errno, PinError};
 use std::collections::BTreeMap;
@@ -55,6 +55,37 @@ pub trait Bench {
     ///
     /// [`Failure`].
     fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure>;
+
+    /// Measures disjoint pairs of CPUs, all at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; a pair that alone could not be measured is none in what comes back.
+    fn wide(&mut self, _: &WideTask<'_>) -> Result<Wide, Failure> {
+        Err(Failure::point(Reason::NotSupported, "pairs are measured one at a time here"))
+    }
+}
+
+/// Pairs to measure at once.
+#[derive(Debug, Clone, Copy)]
+pub struct WideTask<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its map.
+    pub map: &'a MapPlan,
+    /// Writer and reader of each, as indices into the map's places; nobody is in two of them.
+    pub pairs: &'a [(usize, usize)],
+    /// About what a pair takes, ns: how many passes fit.
+    pub expected_ns: f64,
+}
+
+/// What pairs took that were measured at once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wide {
+    /// By pair: median over its passes, ns; none where it could not be measured, or was disturbed.
+    pub ns: Vec<Option<f64>>,
+    /// Passes of each.
+    pub passes: u32,
 }
 
 /// One block to measure.

@@ -15,8 +15,9 @@ mod siblings;
 pub mod simulated;
 mod slow;
 mod spent;
+mod tournament;
 
-pub use backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Quiet, Step, Task};
+pub use backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Quiet, Step, Task, Wide, WideTask};
 pub use hardware::Hardware;
 pub use schedule::run;
 pub use siblings::probe as probe_siblings;

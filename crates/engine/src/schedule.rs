@@ -1,6 +1,7 @@
 //! Rounds, phases, searches: in which order what is measured, and when it is enough.
 
 mod held;
+mod map;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
 use crate::curve::{delay_of, pilot};
@@ -64,6 +65,7 @@ impl<'a> Schedule<'a> {
             searches: Vec::new(),
             again: Vec::new(),
             physical: Vec::new(),
+            map: None,
             events: Vec::new(),
             spent_ns: Default::default(),
             prefetch: Default::default(),
@@ -99,7 +101,8 @@ impl<'a> Schedule<'a> {
             self.search(search, &mut active)?;
         }
         self.held(&mut active)?;
-        self.rounds(active)
+        self.rounds(active)?;
+        self.map()
     }
 
     /// Measures all candidates for the search's rounds, then leaves only the best one active, with none of its search

@@ -189,6 +189,43 @@ fn real_transfers_and_single_accesses() {
 }
 
 /// By round: the median of `value` over undisturbed windows; none where there is no such window.
+/// All pairs of this machine at once, each with lines of its own; alone, a pair takes about the same.
+#[test]
+fn real_pairs_are_measured_at_once() {
+    let Some(cpus) = cpus().filter(|cpus| cpus.len() > 1) else { return };
+    for (kind, slot_bytes) in [(C2cKind::Cas, 256), (C2cKind::Hitm, (16 << 10) + 256)] {
+        let mut plan = plan(&cpus);
+        let lines = arena(&mut plan, cpus[0], Pages::Base, Holds::C2c { bytes: slot_bytes * cpus.len() as u64, push: 0 });
+        let place = |(cpu, at): (&u32, u32)| CpuPlace {
+            cpu: *cpu,
+            core: at,
+            l2: None,
+            l3: None,
+            node: 0,
+            package: None,
+            arena: lines,
+            slot: at,
+        };
+        let pairs = (cpus.len() * (cpus.len() - 1) / 2) as u64;
+        plan.map = Some(MapPlan {
+            kind,
+            places: cpus.iter().zip(0..).map(place).collect(),
+            distances: vec![vec![10]],
+            classes: vec![PairClass { apart: Apart::Node, pairs, sample: Vec::new() }],
+            arenas: vec![lines],
+            slot_bytes,
+            rule: MapRule { spread: 0.05, level: 2.326, wide_ns: 10_000_000, again: 2, all: true },
+        });
+        let map = measured(&plan).map.unwrap();
+        let seen: std::collections::BTreeSet<(u32, u32)> = map.wide.iter().flat_map(|wide| wide.pairs.clone()).collect();
+        let ways = if kind == C2cKind::Hitm { 2 } else { 1 };
+        assert_eq!(seen.len() as u64, ways * pairs);
+        // A pair is none where it was disturbed; not all can be.
+        let values: Vec<f32> = map.wide.iter().flat_map(|wide| wide.ns.iter().copied().flatten()).collect();
+        assert!(!values.is_empty() && values.iter().all(|ns| *ns > 1.0), "{map:?}");
+    }
+}
+
 fn by_round(plan: &Plan, run: &Run, point: PointId, value: impl Fn(&Window) -> Option<f64>) -> Vec<Option<f64>> {
     let quiet = |window: &&Window| window.undisturbed(&plan.windows.limits);
     let median = |block: &Block| {

@@ -6,8 +6,8 @@
 //! and measures every point once, in random order; only a phase that is *held* keeps its arenas through all of its rounds.
 
 use crate::{
-    AgainRule, C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, Mix, NodeId, Order, Pages, PrefetchPlan, Request,
-    ScanPlan,
+    AgainRule, C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, MapPlan, Mix, NodeId, Order, Pages, PrefetchPlan,
+    Request, ScanPlan,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct Plan {
     /// Nodes whose memory is scanned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<ScanPlan>,
+    /// A map of all pairs of many CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapPlan>,
     /// What is done about hardware prefetchers.
     pub prefetch: PrefetchPlan,
     /// Hardware counters that are read beside the figures, as far as they can be opened.

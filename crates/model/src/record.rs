@@ -1,7 +1,7 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
 use crate::{
-    AgainRecord, ArenaPhysical, BlockCounters, CounterState, DisturbanceLimits, Machine, NodeId, Pages, Plan, PointId,
+    AgainRecord, ArenaPhysical, BlockCounters, CounterState, DisturbanceLimits, Machine, MapRecord, NodeId, Pages, Plan, PointId,
     PrefetchState, Reason,
 };
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct Run {
     /// Where the memory of held phases lies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub physical: Vec<ArenaPhysical>,
+    /// What became of a map of all pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapRecord>,
     /// What happened, in order.
     pub events: Vec<Event>,
     /// Time spent, by kind, ns: `map`, `touch`, `link`, `warmup`, `measure`, `probe`, `unmap`.

@@ -1,6 +1,6 @@
 //! The result document, `memgauge-result/1`: estimates with their uncertainty, and views of them.
 
-use crate::{Command, Machine, Plan, PrefetchVerdict, Reason, Scan, Tool};
+use crate::{Command, Machine, PairMap, Plan, PrefetchVerdict, Reason, Scan, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,9 @@ pub struct Report {
     /// Scans of nodes' memory, by node and mix: views.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<Scan>,
+    /// All pairs of many CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<PairMap>,
     /// What the figures mean together.
     pub findings: Vec<Finding>,
     /// What was asked for and could not be had.

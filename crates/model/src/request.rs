@@ -48,6 +48,9 @@ pub struct Request {
     /// Each CPU with each instead of each node with each, `--all-pairs`.
     #[serde(default)]
     pub all_pairs: bool,
+    /// Every one of those alone, however many they are, `--all-pairs --full`.
+    #[serde(default)]
+    pub full_pairs: bool,
     /// Where transferred lines come from, `--via`; none is the plan's choice.
     #[serde(default)]
     pub via: Option<C2cVia>,
@@ -241,6 +244,7 @@ impl Request {
             keepalive: None,
             method: None,
             all_pairs: false,
+            full_pairs: false,
             via: None,
             share_core: false,
             theoretical: None,

@@ -8,8 +8,8 @@ use crate::roles::Roles;
 use crate::site::Site;
 use crate::timing::Timing;
 use memgauge_model::{
-    ArenaId, Cpu, CpuList, CurvePlan, DelayRef, Job, Measure, Missing, Mix, NodeId, Pages, Point, PointId, Reason, Request,
-    RingPlan, ScanPlan, Search, Thread, What,
+    ArenaId, Cpu, CpuList, CurvePlan, DelayRef, Job, MapPlan, Measure, Missing, Mix, NodeId, Pages, Point, PointId, Reason,
+    Request, RingPlan, ScanPlan, Search, Thread, What,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +44,7 @@ enum Key {
     Chase(NodeId, Pages, u64),
     Streams(NodeId, usize),
     C2c(NodeId),
+    Slots(NodeId),
     Region(NodeId, u32),
 }
 
@@ -59,6 +60,7 @@ pub(crate) struct Draft<'a> {
     pub curves: Vec<CurvePlan>,
     pub searches: Vec<Search>,
     pub scans: Vec<ScanPlan>,
+    pub map: Option<MapPlan>,
     /// One line each, of what the points themselves decided.
     pub notes: Vec<String>,
     pub unavailable: Vec<Missing>,
@@ -80,6 +82,7 @@ impl<'a> Draft<'a> {
             curves: Vec::new(),
             searches: Vec::new(),
             scans: Vec::new(),
+            map: None,
             notes: Vec::new(),
             unavailable: Vec::new(),
             octaves_less: 0,
@@ -183,6 +186,14 @@ impl<'a> Draft<'a> {
             (*have, *pushed) = ((*have).min(bytes), (*pushed).max(push));
         }
         arena
+    }
+
+    /// Slots of lines whose home is `node`, `bytes` in all, for transfers that go on at once.
+    pub fn slots_of_lines(&mut self, node: NodeId, bytes: u64, users: &[Cpu]) -> ArenaId {
+        let toucher = self.site.local_cpus(node).first().or(users.first().copied()).unwrap_or(self.roles.observer);
+        let need = Need::C2c { bytes, push: 0 };
+        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None };
+        self.arena(Key::Slots(node), sketch, users)
     }
 
     /// Says that a figure can't be had.

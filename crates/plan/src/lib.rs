@@ -105,6 +105,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: 
         curves: draft.curves,
         searches: draft.searches,
         scans: draft.scans,
+        map: draft.map,
         prefetch,
         counters,
         rounds,

@@ -90,6 +90,9 @@ pub struct Traffic {
     /// Core to core: each CPU with each, both ways, instead of each node with each; with --cpu the pairs of that CPU
     #[arg(long, global = true)]
     pub all_pairs: bool,
+    /// With --all-pairs on more than 16 CPUs: every pair alone, instead of a sample of each class and a map of those that are not uniform
+    #[arg(long, global = true)]
+    pub full: bool,
     /// Where a chase's lines are when the reader comes: l2 (the owner's), l3 (pushed out), third (read by a third core)
     #[arg(long, global = true, value_name = "WAY", value_parser = via, allow_hyphen_values = true)]
     pub via: Option<C2cVia>,

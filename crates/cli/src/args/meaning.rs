@@ -83,6 +83,7 @@ const ROWS: &[Row] = &[
     row("keepalive", idles, false),
     row("method", transfers, false),
     row("all_pairs", |what| what == What::C2c, false),
+    row("full", |what| what == What::C2c, false),
     row("via", |what| what == What::C2c, false),
     row("theoretical", streams, false),
     row("precision", any, false),

@@ -221,6 +221,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         keepalive: traffic.keepalive,
         method: traffic.method,
         all_pairs: traffic.all_pairs,
+        full_pairs: traffic.full,
         via: traffic.via,
         share_core: place.share_core,
         theoretical: traffic.theoretical,

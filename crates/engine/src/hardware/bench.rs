@@ -1,8 +1,8 @@
 //! Blocks while a phase's memory lives.
 
 use super::arenas::{Lost, Memory};
-use super::{Hardware, blocks, pair, prefetch, timed, transfer};
-use crate::backend::{Bench, Failure, Task};
+use super::{Hardware, blocks, pair, prefetch, timed, transfer, wide};
+use crate::backend::{Bench, Failure, Task, Wide, WideTask};
 use memgauge_model::{Block, Cpu, Job};
 use std::sync::atomic::Ordering;
 
@@ -41,6 +41,14 @@ impl Bench for HardwareBench<'_, '_> {
         let block = self.measure(task)?;
         off.map_or(Ok(()), prefetch::Off::end)?;
         Ok(block)
+    }
+
+    fn wide(&mut self, task: &WideTask<'_>) -> Result<Wide, Failure> {
+        if self.hardware.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        self.seed = self.seed.wrapping_add(1);
+        wide::run(self.hardware, task, &mut self.memories, self.seed)
     }
 }
 

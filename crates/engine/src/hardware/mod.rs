@@ -16,6 +16,7 @@ mod timed;
 pub(crate) mod timing;
 mod transfer;
 mod watch;
+mod wide;
 mod work;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome};

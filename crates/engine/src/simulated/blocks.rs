@@ -1,12 +1,12 @@
 //! Blocks: what windows, passes and single accesses of a point show.
 
 use super::Simulated;
-use crate::backend::{Bench, Failure, Task};
+use crate::backend::{Bench, Failure, Task, Wide, WideTask};
 use crate::hardware::timing::Cut;
 use crate::simulated::description::Description;
 use crate::simulated::faults::{Fault, Sign, is_on};
 use crate::simulated::noise::{longer, lower};
-use crate::simulated::transfer;
+use crate::simulated::{transfer, wide};
 use memgauge_model::{AccessHistogram, ArenaId, Block, Cpu, DisturbanceLimits, Job, Point, Reason, Signs, Window};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -60,6 +60,13 @@ impl Bench for SimulatedBench<'_> {
             Some(_) => self.windows(task, point),
             None => Err(unknown()),
         }
+    }
+
+    fn wide(&mut self, task: &WideTask<'_>) -> Result<Wide, Failure> {
+        if self.machine.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
+        wide::run(self.machine, task)
     }
 }
 

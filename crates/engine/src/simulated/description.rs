@@ -232,6 +232,12 @@ pub struct Transfer {
     /// The same by compare-and-swap.
     #[serde(default = "defaults::cas")]
     pub cas: f64,
+    /// On top, for each step between cores of a package on the ring that they make in the order of their numbers, ns.
+    #[serde(default)]
+    pub step_ns: f64,
+    /// How much longer a transfer takes while every other CPU has one, too, as a share.
+    #[serde(default = "defaults::crowd")]
+    pub crowd: f64,
 }
 
 /// A chase that prefetchers follow, over one that they can't follow.
@@ -354,5 +360,9 @@ mod defaults {
 
     pub fn cas() -> f64 {
         1.35
+    }
+
+    pub fn crowd() -> f64 {
+        0.15
     }
 }

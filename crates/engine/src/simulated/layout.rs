@@ -2,6 +2,7 @@
 
 use crate::simulated::description::{CoreKind, Description, Memory, Numbering};
 use memgauge_model::{Cpu, CpuList, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A CPU's place. Indices count from 0 over the whole machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Layout {
     /// By CPU number.
     pub cpus: Vec<Place>,
     pub kinds: Vec<CoreKind>,
+    /// By package: its first core and how many it has.
+    rings: BTreeMap<u32, (usize, usize)>,
     links: Vec<(CpuList, CpuList, f64, bool)>,
 }
 
@@ -63,7 +66,22 @@ impl Layout {
             let list = |text: &str| -> CpuList { text.parse().unwrap_or_default() };
             (list(&link.from), list(&link.to), link.ns, link.each)
         });
-        Self { cpus: number(description, &cores), links: links.collect(), kinds: description.cores.clone(), nodes }
+        let cpus = number(description, &cores);
+        let mut packages: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+        for place in &cpus {
+            packages.entry(nodes[place.node].package).or_default().insert(place.core);
+        }
+        let ring = |(package, cores): (u32, BTreeSet<usize>)| (package, (cores.first().copied().unwrap_or(0), cores.len()));
+        let rings = packages.into_iter().map(ring).collect();
+        Self { cpus, rings, links: links.collect(), kinds: description.cores.clone(), nodes }
+    }
+
+    /// Steps between two places of one package, on the ring that its cores make; 0 for places of two packages.
+    pub fn steps(&self, one: Place, other: Place) -> usize {
+        let package = self.nodes[one.node].package;
+        let count = self.rings.get(&package).map_or(0, |(_, count)| *count);
+        let apart = one.core.abs_diff(other.core);
+        if package == self.nodes[other.node].package { apart.min(count.saturating_sub(apart)) } else { 0 }
     }
 
     /// The CPU's place; none where the machine has no such CPU.
@@ -88,7 +106,7 @@ impl Layout {
 
     /// CPUs by group, in the order of the groups' numbers.
     pub fn groups(&self, of: impl Fn(&Place) -> usize) -> Vec<CpuList> {
-        let mut groups = std::collections::BTreeMap::<usize, Vec<Cpu>>::new();
+        let mut groups = BTreeMap::<usize, Vec<Cpu>>::new();
         for (cpu, place) in (0_u32..).zip(&self.cpus) {
             groups.entry(of(place)).or_default().push(cpu);
         }

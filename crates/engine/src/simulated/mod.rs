@@ -19,6 +19,7 @@ mod noise;
 mod presets;
 mod read;
 mod transfer;
+mod wide;
 
 pub use description::*;
 pub use faults::{Fault, Sign};
@@ -31,7 +32,7 @@ use crate::hardware;
 use crate::spent::Spent;
 use blocks::{Memory as Got, SimulatedBench};
 use layout::Layout;
-use memgauge_model::{ArenaId, Avail, ClockFacts, Holds, Pages as Asked, Placement, Plan, PointId, Reason};
+use memgauge_model::{ArenaId, Avail, C2cKind, ClockFacts, Cpu, Holds, Pages as Asked, Placement, Plan, PointId, Reason};
 use memgauge_stats::Rng;
 use memgauge_sys as sys;
 use noise::{Drift, Host};
@@ -79,6 +80,12 @@ impl Simulated {
     #[must_use]
     pub fn expected_transfer(&self, plan: &Plan, point: PointId) -> Option<f64> {
         transfer::expected_ns(&self.description, &self.layout, plan.points.get(point)?)
+    }
+
+    /// The same of a pair of CPUs alone, whose lines live with the writer.
+    #[must_use]
+    pub fn expected_pair(&self, kind: C2cKind, writer: Cpu, reader: Cpu) -> Option<f64> {
+        transfer::pair_ns(&self.description, &self.layout, kind, writer, reader)
     }
 
     fn expected_of(&mut self, task: &Task<'_>) -> Option<Expected> {

@@ -52,6 +52,8 @@ impl Description {
         let transfers =
             [t.core_ns, t.l2_ns, t.l3_ns, t.package_ns, t.far_ns, t.hit, t.store, t.cas].map(|value| ("transfer", value));
         transfers.into_iter().try_for_each(|(key, value)| positive(key, value))?;
+        within("transfer.step_ns", t.step_ns, 0.0, 1e6)?;
+        within("transfer.crowd", t.crowd, 0.0, 100.0)?;
         let p = &self.pages;
         at_least("pages.base_kib", p.base_kib as f64, 1.0)?;
         at_least("pages.thp_kib", p.thp_kib as f64, p.base_kib as f64)?;

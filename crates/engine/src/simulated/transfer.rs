@@ -14,14 +14,8 @@ pub fn expected_ns(description: &Description, layout: &Layout, point: &Point) ->
     let Measure::C2c { home, kind, via, .. } = point.measure else { return None };
     let [writer, reader, ..] = &point.threads[..] else { return None };
     let (writer, reader) = (layout.place(writer.cpu)?, layout.place(reader.cpu)?);
-    let transfer = description.transfer;
     let cores = modified_ns(description, writer, reader, layout);
-    let factor = match kind {
-        C2cKind::Hitm => 1.0,
-        C2cKind::Hit => transfer.hit,
-        C2cKind::Store => transfer.store,
-        C2cKind::Cas => transfer.cas,
-    };
+    let factor = factor(description, kind);
     let shared = writer.l3 == reader.l3 && description.l3.is_some();
     let taken = match (via, description.l3) {
         // Pushed out, or read by a neighbour, a line is in the L3, which answers itself.
@@ -29,6 +23,22 @@ pub fn expected_ns(description: &Description, layout: &Layout, point: &Point) ->
         _ => cores,
     };
     Some(taken * factor + detour_ns(layout, writer, reader, home))
+}
+
+/// What a pair takes whose lines live with its writer, ns.
+pub fn pair_ns(description: &Description, layout: &Layout, kind: C2cKind, writer: Cpu, reader: Cpu) -> Option<f64> {
+    let (writer, reader) = (layout.place(writer)?, layout.place(reader)?);
+    Some(modified_ns(description, writer, reader, layout) * factor(description, kind))
+}
+
+fn factor(description: &Description, kind: C2cKind) -> f64 {
+    let transfer = description.transfer;
+    match kind {
+        C2cKind::Hitm => 1.0,
+        C2cKind::Hit => transfer.hit,
+        C2cKind::Store => transfer.store,
+        C2cKind::Cas => transfer.cas,
+    }
 }
 
 /// A line whose home is with neither of the two is asked for there.
@@ -41,14 +51,17 @@ fn modified_ns(description: &Description, writer: Place, reader: Place, layout: 
     let transfer = description.transfer;
     let package = |place: Place| layout.nodes[place.node].package;
     if writer.core == reader.core {
-        transfer.core_ns
-    } else if writer.l2 == reader.l2 {
-        transfer.l2_ns
-    } else if writer.l3 == reader.l3 && description.l3.is_some() {
+        return transfer.core_ns;
+    }
+    if writer.l2 == reader.l2 {
+        return transfer.l2_ns;
+    }
+    let way = if writer.l3 == reader.l3 && description.l3.is_some() {
         transfer.l3_ns
     } else if package(writer) == package(reader) {
         transfer.package_ns
     } else {
         transfer.far_ns
-    }
+    };
+    way + transfer.step_ns * layout.steps(writer, reader) as f64
 }

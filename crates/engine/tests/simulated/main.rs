@@ -3,5 +3,6 @@
 
 mod coverage;
 mod faults;
+mod pairs;
 mod support;
 mod truth;

@@ -18,6 +18,7 @@ pub fn plan(cpus: &[u32]) -> Plan {
         curves: Vec::new(),
         searches: Vec::new(),
         scans: Vec::new(),
+        map: None,
         prefetch: Default::default(),
         counters: Default::default(),
         rounds: RoundRule { looks: vec![2], precision: None, whole_ns: None },

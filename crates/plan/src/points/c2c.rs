@@ -1,5 +1,7 @@
 //! Core to core: two cores for each ordered pair of nodes, or every ordered pair of CPUs.
 
+mod map;
+
 use crate::draft::Draft;
 use memgauge_model::{C2cKind, C2cMethod, C2cScope, C2cVia, Cpu, Job, Measure, NodeId, Refusal, Thread, What};
 
@@ -17,6 +19,9 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     if draft.request.method == Some(C2cMethod::Pingpong) && draft.request.via.is_some() {
         let detail = "says where a chase's lines are, and a ping-pong has none";
         return Err(Refusal::new("--via", draft.request.typed("--via"), detail, "leave out --via or --method pingpong"));
+    }
+    if map::is_wanted(draft) {
+        return map::draw(draft);
     }
     let pairs = if draft.request.all_pairs { pairs_of_cpus(draft) } else { pairs_of_nodes(draft) };
     if pairs.is_empty() {

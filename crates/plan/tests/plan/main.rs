@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod pairs;
+#[cfg(test)]
 mod points;
 #[cfg(test)]
 mod properties;

@@ -2,12 +2,16 @@
 
 use super::page::Page;
 use super::summary;
-use super::{figures, heat, matrix};
+use super::{figures, heat, map, matrix};
 
 /// Figures of single pairs that are listed one by one; the maps show more.
 const LISTED: usize = 48;
 
 pub fn section(page: &mut Page) {
+    if let Some(map) = &page.report.map {
+        map::section(page, map);
+        return;
+    }
     let of_cpus = |scope: Option<&String>| scope.is_some_and(|scope| scope == "cpu");
     let pairs = page.all("c2c_latency").len();
     if page.report.plan.request.all_pairs || pairs > LISTED {

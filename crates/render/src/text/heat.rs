@@ -15,26 +15,46 @@ const LEAST: f64 = 0.05;
 /// From the lowest figure to the highest.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
-/// The map, with what its shades mean and how sure its figures are.
+/// A grid of figures in ns.
+pub struct Grid<'a> {
+    /// Numbers of the rows and of the columns.
+    pub rows: &'a [u32],
+    pub columns: &'a [u32],
+    /// By row and column, indices; none where there is no figure.
+    pub value: &'a dyn Fn(usize, usize) -> Option<f64>,
+}
+
+/// A matrix of metrics, with what its shades mean and how sure its figures are.
 pub fn map(page: &mut Page, matrix: &Matrix) {
     let cells: Vec<&Metric> = matrix.cells.iter().flatten().flatten().filter_map(|id| page.show(*id)).collect();
-    let values = cells.iter().map(|metric| metric.value);
-    let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-    if cells.is_empty() {
+    let widest = cells.iter().filter_map(|metric| metric.ci95.or(metric.range)).map(|[low, high]| (high - low) / 2.0);
+    let widest = widest.fold(0.0, f64::max);
+    let metrics = &page.report.metrics;
+    let value = |row: usize, column: usize| metrics.get(matrix.cells[row][column]?).map(|metric| metric.value);
+    let conditions = figures::conditions(page, &matrix.labels);
+    let grid = Grid { rows: &matrix.rows, columns: &matrix.columns, value: &value };
+    draw(page, &grid, &conditions, &format!("each figure within ±{widest:.1} or better; all with --format csv"));
+}
+
+/// The map; `sure` says how sure its figures are.
+pub fn draw(page: &mut Page, grid: &Grid, conditions: &str, sure: &str) {
+    let all = || (0..grid.rows.len()).flat_map(|row| (0..grid.columns.len()).filter_map(move |column| (grid.value)(row, column)));
+    let (low, high) = all().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
         return;
     }
     page.gap();
-    page.labelled("CPU to CPU", &paint(page.style.dim, &figures::conditions(page, &matrix.labels)));
-    let group = matrix.rows.len().max(matrix.columns.len()).div_ceil(MOST).max(1);
-    let numbers = matrix.columns.len() <= NUMBERS;
+    page.labelled("CPU to CPU", &paint(page.style.dim, conditions));
+    let group = grid.rows.len().max(grid.columns.len()).div_ceil(MOST).max(1);
+    let numbers = grid.columns.len() <= NUMBERS;
     let width = if numbers { 7 } else { 2 };
-    let rows: Vec<String> = matrix.rows.chunks(group).map(span).collect();
+    let rows: Vec<String> = grid.rows.chunks(group).map(span).collect();
     let margin = rows.iter().map(|row| row.chars().count()).max().unwrap_or(0).max("from".len()) + 1;
-    page.line(&paint(page.style.dim, &head(matrix, group, margin, width, numbers)));
+    page.line(&paint(page.style.dim, &head(grid.columns, group, margin, width, numbers)));
     for (at, row) in rows.iter().enumerate() {
         let mut line = paint(page.style.dim, &format!("  {row:<margin$}"));
-        for to in (0..matrix.columns.len()).step_by(group) {
-            line += &match median(page, matrix, (at * group, to), group) {
+        for to in (0..grid.columns.len()).step_by(group) {
+            line += &match median(grid, (at * group, to), group) {
                 None => format!("{:>width$}", "–"),
                 Some(value) => {
                     let level = level(value, low, step(low, high));
@@ -45,23 +65,22 @@ pub fn map(page: &mut Page, matrix: &Matrix) {
         }
         page.line(&line);
     }
-    legend(page, &cells, low, high, group);
+    legend(page, low, high, group, sure);
 }
 
 /// Numbers over the columns; where there is no room, the first and the last.
-fn head(matrix: &Matrix, group: usize, margin: usize, width: usize, numbers: bool) -> String {
+fn head(columns: &[u32], group: usize, margin: usize, width: usize, numbers: bool) -> String {
     let start = format!("  {:<margin$}", "from");
     if numbers {
-        let columns = matrix.columns.iter().map(|column| format!("{:>width$}", format!("to {column}"))).collect::<String>();
-        return start + &columns;
+        return start + &columns.iter().map(|column| format!("{:>width$}", format!("to {column}"))).collect::<String>();
     }
-    let ends = (matrix.columns.first(), matrix.columns.last());
+    let ends = (columns.first(), columns.last());
     let (first, last) = (ends.0.copied().unwrap_or(0), ends.1.copied().unwrap_or(0));
     let each = if group > 1 { format!(", {group} CPUs a cell") } else { String::new() };
     format!("{start} to {first} … {last}, left to right{each}")
 }
 
-fn legend(page: &mut Page, cells: &[&Metric], low: f64, high: f64, group: usize) {
+fn legend(page: &mut Page, low: f64, high: f64, group: usize, sure: &str) {
     let mut edges = Vec::new();
     for (at, shade) in (0_u8..).zip(SHADES) {
         let edge = low + step(low, high) * f64::from(at);
@@ -69,13 +88,10 @@ fn legend(page: &mut Page, cells: &[&Metric], low: f64, high: f64, group: usize)
             edges.push(format!("{shade} from {edge:.1}"));
         }
     }
-    let widest = cells.iter().filter_map(|metric| metric.ci95.or(metric.range)).map(|[low, high]| (high - low) / 2.0);
-    let widest = widest.fold(0.0, f64::max);
     let taken = if group > 1 { "median of each group; " } else { "" };
     let shades = format!("  ns: {} to {high:.1}", edges.join(", "));
     page.line(&paint(page.style.dim, &shades));
-    let sure = format!("  {taken}each figure within ±{widest:.1} or better; all with --format csv");
-    page.line(&paint(page.style.dim, &sure));
+    page.line(&paint(page.style.dim, &format!("  {taken}{sure}")));
 }
 
 /// `4` or `4-7`.
@@ -88,10 +104,10 @@ fn span(cpus: &[u32]) -> String {
 }
 
 /// The middle figure of a group's cells; none where none was measured.
-fn median(page: &Page, matrix: &Matrix, (row, column): (usize, usize), group: usize) -> Option<f64> {
-    let rows = matrix.cells.iter().skip(row).take(group);
-    let ids = rows.flat_map(|cells| cells.iter().skip(column).take(group)).flatten();
-    let mut values: Vec<f64> = ids.filter_map(|id| page.report.metrics.get(*id)).map(|metric| metric.value).collect();
+fn median(grid: &Grid, (row, column): (usize, usize), group: usize) -> Option<f64> {
+    let rows = row..(row + group).min(grid.rows.len());
+    let columns = column..(column + group).min(grid.columns.len());
+    let mut values: Vec<f64> = rows.flat_map(|row| columns.clone().filter_map(move |column| (grid.value)(row, column))).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }

@@ -7,6 +7,7 @@ mod figures;
 mod heat;
 mod idle;
 mod loaded;
+mod map;
 mod matrix;
 mod page;
 mod peak;
