@@ -9,7 +9,7 @@ use memgauge_model::{
     C2cMethod, C2cScope, Cpu, MapClass, MapPlan, MapRecord, Measure, PairClass, PairMap, WideRound, WideTurn, units,
 };
 use memgauge_stats as stats;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs that were measured at once took so much longer than alone: worth a line.
 const CROWDED: f64 = 1.05;
@@ -35,6 +35,10 @@ pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) -> O
         }
     });
     let classes = classes.collect();
+    let share = cells.disturbed as f64 / cells.ns.len().max(1) as f64;
+    if share > case.record.plan.windows.limits.excluded_share {
+        draft.reject(format!("{:.0} % of the pairs measured at once were disturbed", share * 100.0), "the map of all pairs");
+    }
     let crowded = crowded(case, plan, figures, &cells, draft);
     if let Some(factor) = crowded.filter(|factor| *factor > CROWDED) {
         let more = (factor - 1.0) * 100.0;
@@ -49,6 +53,7 @@ pub(crate) fn write(case: &Case<'_>, figures: &[Figure], draft: &mut Draft) -> O
         classes,
         within: within(&record.wide),
         crowded,
+        disturbed: cells.disturbed as u64,
         cells: cells.rows(plan),
     })
 }
@@ -70,29 +75,41 @@ fn of_class(plan: &MapPlan, class: &PairClass, figures: &[Figure], draft: &mut D
 }
 
 /// What pairs took in wide rounds, by the indices of writer and reader.
-struct Cells(BTreeMap<(usize, usize), f64>);
+struct Cells {
+    ns: BTreeMap<(usize, usize), f64>,
+    /// How many of them were disturbed in every turn.
+    disturbed: usize,
+}
 
 impl Cells {
     fn of(plan: &MapPlan, record: &MapRecord) -> Self {
         let index: BTreeMap<Cpu, usize> = plan.places.iter().enumerate().map(|(at, place)| (place.cpu, at)).collect();
         let both_ways = plan.kind.method() == C2cMethod::Pingpong;
-        let mut cells = BTreeMap::new();
+        let (mut cells, mut disturbed) = (BTreeMap::new(), BTreeSet::new());
         // What was measured again is what counts: of many the farthest are far by chance, too.
         for wide in record.wide.iter().filter(|wide| wide.turn != WideTurn::Repeat) {
-            for ((writer, reader), ns) in wide.pairs.iter().zip(&wide.ns) {
-                let (Some(&one), Some(&other), Some(ns)) = (index.get(writer), index.get(reader), ns) else { continue };
-                cells.insert((one, other), f64::from(*ns));
-                if both_ways {
-                    cells.insert((other, one), f64::from(*ns));
+            for (((writer, reader), undisturbed), ns) in wide.undisturbed().zip(&wide.ns) {
+                let (Some(&one), Some(&other), Some(ns)) = (index.get(&writer), index.get(&reader), ns) else { continue };
+                // A disturbed value counts where there is no other.
+                if undisturbed.is_some() || !cells.contains_key(&(one, other)) {
+                    let back = both_ways.then_some((other, one));
+                    for cell in [Some((one, other)), back].into_iter().flatten() {
+                        cells.insert(cell, f64::from(*ns));
+                        if undisturbed.is_some() {
+                            disturbed.remove(&cell)
+                        } else {
+                            disturbed.insert(cell)
+                        };
+                    }
                 }
             }
         }
-        Self(cells)
+        Self { ns: cells, disturbed: disturbed.len() }
     }
 
     /// Unordered pairs of a class that were measured.
     fn of_class(&self, plan: &MapPlan, class: &PairClass) -> Vec<((usize, usize), f64)> {
-        let mine = self.0.iter().filter(|((one, other), _)| plan.apart(*one, *other) == class.apart);
+        let mine = self.ns.iter().filter(|((one, other), _)| plan.apart(*one, *other) == class.apart);
         mine.filter(|((one, other), _)| one < other).map(|(pair, ns)| (*pair, *ns)).collect()
     }
 
@@ -100,31 +117,27 @@ impl Cells {
         if plan.kind.method() == C2cMethod::Pingpong {
             return None;
         }
-        let differ = |((one, other), there): &((usize, usize), f64)| Some((there / self.0.get(&(*other, *one))? - 1.0).abs());
+        let differ = |((one, other), there): &((usize, usize), f64)| Some((there / self.ns.get(&(*other, *one))? - 1.0).abs());
         stats::median(&pairs.iter().filter_map(differ).collect::<Vec<_>>())
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "tenths of nanoseconds")]
     fn rows(&self, plan: &MapPlan) -> Vec<Vec<Option<f32>>> {
-        if self.0.is_empty() {
+        if self.ns.is_empty() {
             return Vec::new();
         }
         let count = plan.places.len();
-        let cell = |one, other| self.0.get(&(one, other)).map(|ns| ((ns * 10.0).round() / 10.0) as f32);
+        let cell = |one, other| self.ns.get(&(one, other)).map(|ns| ((ns * 10.0).round() / 10.0) as f32);
         (0..count).map(|one| (0..count).map(|other| cell(one, other)).collect()).collect()
     }
 }
 
 /// How far the first round and its repetition differ: the median over their pairs.
 fn within(wide: &[WideRound]) -> Option<f64> {
-    let mut firsts: BTreeMap<(Cpu, Cpu), f32> = BTreeMap::new();
-    for round in wide.iter().filter(|round| round.turn == WideTurn::First) {
-        firsts.extend(round.pairs.iter().zip(&round.ns).filter_map(|(pair, ns)| Some((*pair, (*ns)?))));
-    }
-    let repeats = wide.iter().filter(|round| round.turn == WideTurn::Repeat).flat_map(|round| round.pairs.iter().zip(&round.ns));
-    let differ =
-        |(pair, again): (&(Cpu, Cpu), &Option<f32>)| Some((f64::from((*again)?) / f64::from(*firsts.get(pair)?) - 1.0).abs());
-    stats::median(&repeats.filter_map(differ).collect::<Vec<_>>())
+    let of = |turn| wide.iter().filter(move |round| round.turn == turn).flat_map(WideRound::undisturbed);
+    let firsts: BTreeMap<(Cpu, Cpu), f64> = of(WideTurn::First).filter_map(|(pair, ns)| Some((pair, ns?))).collect();
+    let differ = |(pair, again): ((Cpu, Cpu), Option<f64>)| Some((again? / firsts.get(&pair)? - 1.0).abs());
+    stats::median(&of(WideTurn::Repeat).filter_map(differ).collect::<Vec<_>>())
 }
 
 /// What sampled pairs take at once over what they take alone.
@@ -134,7 +147,7 @@ fn crowded(case: &Case<'_>, plan: &MapPlan, figures: &[Figure], cells: &Cells, d
     let ratio = |point: &usize| {
         let Measure::C2c { from, to, .. } = case.record.plan.points[*point].measure else { return None };
         let alone = figures.iter().find(|figure| figure.point == *point)?;
-        let at_once = cells.0.get(&(*index.get(&from)?, *index.get(&to)?))?;
+        let at_once = cells.ns.get(&(*index.get(&from)?, *index.get(&to)?))?;
         Some(at_once / draft.metrics[alone.metric].value)
     };
     stats::median(&sampled.filter_map(ratio).collect::<Vec<_>>())

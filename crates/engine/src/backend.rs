@@ -82,8 +82,8 @@ pub struct WideTask<'a> {
 /// What pairs took that were measured at once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wide {
-    /// By pair: median over its passes, ns; none where it could not be measured, or was disturbed.
-    pub ns: Vec<Option<f64>>,
+    /// By pair: median over its passes, ns, and whether they were disturbed; none where it could not be measured.
+    pub ns: Vec<Option<(f64, bool)>>,
     /// Passes of each.
     pub passes: u32,
 }

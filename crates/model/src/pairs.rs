@@ -182,10 +182,24 @@ pub struct WideRound {
     pub start_ns: u64,
     /// Writer and reader of each pair.
     pub pairs: Vec<(Cpu, Cpu)>,
-    /// Median over a pair's passes, ns; none where it could not be measured, or was disturbed.
+    /// Median over a pair's passes, ns; none where it could not be measured.
     pub ns: Vec<Option<f32>>,
+    /// Pairs that were disturbed, as indices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<u32>,
     /// Passes of each pair.
     pub passes: u32,
+}
+
+impl WideRound {
+    /// Every pair with its value, ns; none where that is disturbed, too.
+    pub fn undisturbed(&self) -> impl Iterator<Item = ((Cpu, Cpu), Option<f64>)> {
+        let mut disturbed = self.disturbed.iter().peekable();
+        self.pairs.iter().zip(&self.ns).zip(0_u32..).map(move |((pair, ns), at)| {
+            let bad = disturbed.next_if_eq(&&at).is_some();
+            (*pair, ns.filter(|_| !bad).map(f64::from))
+        })
+    }
 }
 
 /// A map of all pairs: a view, beside the metrics of the classes and of the sampled pairs.
@@ -204,12 +218,19 @@ pub struct PairMap {
     /// digit. No metrics: they have no interval of their own but `within`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<Vec<Option<f32>>>,
+    /// Cells that were disturbed in every turn they had.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub disturbed: u64,
     /// Half of the pairs measured twice in wide rounds differ by no more than this share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
     /// What a pair takes while others are measured, over what it takes alone: median over the sampled pairs that were both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crowded: Option<f64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A class of a map.

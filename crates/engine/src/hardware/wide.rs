@@ -63,7 +63,7 @@ pub fn run(hardware: &Hardware, task: &WideTask<'_>, memories: &mut [Memory<'_>]
                 (threads, game)
             })
             .collect();
-        let finish = |((writer, reader), game): (_, &Game<'_>)| -> Result<Option<f64>, Failure> {
+        let finish = |((writer, reader), game): (_, &Game<'_>)| -> Result<Option<(f64, bool)>, Failure> {
             let (writer, reader): (Part<'_>, Part<'_>) = (writer, reader);
             let ended = || Failure::Fatal("a transferring thread ended".into());
             let (wrote, read) = (writer?.join().map_err(|_| ended())?, reader?.join().map_err(|_| ended())?);
@@ -181,14 +181,14 @@ impl<'a> Game<'a> {
         PingPong { op, first: pass * 2 * (TRIPS + 1), round_trips: TRIPS, spin_limit: PATIENCE }
     }
 
-    /// ns a hop, or half a round trip.
-    fn value(&self, ticks: &[u64], window: &Window, limits: &DisturbanceLimits, hz: f64) -> Option<f64> {
+    /// ns a hop, or half a round trip, and whether it was disturbed.
+    fn value(&self, ticks: &[u64], window: &Window, limits: &DisturbanceLimits, hz: f64) -> Option<(f64, bool)> {
         #[expect(clippy::cast_precision_loss, reason = "some hundreds")]
         let steps = match self {
             Self::PingPong { .. } => (2 * TRIPS) as f64,
             Self::Chase { window, .. } => window.nodes() as f64,
         };
         let ns: Vec<f64> = ticks.iter().map(|ticks| ticks_to_ns(*ticks, hz) / steps).collect();
-        stats::median(&ns).filter(|_| window.undisturbed(limits))
+        Some((stats::median(&ns)?, !window.undisturbed(limits)))
     }
 }

@@ -116,25 +116,27 @@ impl State<'_> {
             let start_ns = bench.now_ns();
             let wide = bench.wide(&WideTask { plan: self.plan, map, pairs, expected_ns })?;
             let cpus = pairs.iter().map(|(writer, reader)| (map.places[*writer].cpu, map.places[*reader].cpu)).collect();
+            let bad = |(_, value): &(u32, &Option<(f64, bool)>)| value.is_some_and(|(_, disturbed)| disturbed);
+            let disturbed = (0..).zip(&wide.ns).filter(bad).map(|(at, _)| at).collect();
             #[expect(clippy::cast_possible_truncation, reason = "seven digits of a figure that has three")]
-            let ns = wide.ns.into_iter().map(|ns| ns.map(|ns| ns as f32)).collect();
+            let ns = wide.ns.iter().map(|value| value.map(|(ns, _)| ns as f32)).collect();
             if let Some(record) = &mut self.run.map {
-                record.wide.push(WideRound { turn, start_ns, pairs: cpus, ns, passes: wide.passes });
+                record.wide.push(WideRound { turn, start_ns, pairs: cpus, ns, disturbed, passes: wide.passes });
             }
         }
         self.blocks_done += 1;
         Ok(())
     }
 
-    /// Pairs that are far from the median of their class, or have no value.
+    /// Pairs that are far from the median of their class, or have no undisturbed value.
     fn standing_out(&self, map: &MapPlan) -> Vec<(usize, usize)> {
         let index: BTreeMap<u32, usize> = map.places.iter().enumerate().map(|(at, place)| (place.cpu, at)).collect();
-        let seen = self.run.map.iter().flat_map(|record| &record.wide).flat_map(|wide| wide.pairs.iter().zip(&wide.ns));
+        let seen = self.run.map.iter().flat_map(|record| &record.wide).flat_map(WideRound::undisturbed);
         let mut by_class: BTreeMap<_, Vec<((usize, usize), Option<f64>)>> = BTreeMap::new();
         for ((writer, reader), ns) in seen {
-            if let (Some(&one), Some(&other)) = (index.get(writer), index.get(reader)) {
+            if let (Some(&one), Some(&other)) = (index.get(&writer), index.get(&reader)) {
                 let pair = (one.min(other), one.max(other));
-                by_class.entry(map.apart(one, other)).or_default().push((pair, ns.map(f64::from)));
+                by_class.entry(map.apart(one, other)).or_default().push((pair, ns));
             }
         }
         let mut out = Vec::new();

@@ -27,7 +27,7 @@ pub fn run(machine: &mut Simulated, task: &WideTask<'_>) -> Result<Wide, Failure
             places.get(writer)?.cpu,
             places.get(reader)?.cpu,
         )?;
-        Some(longer(longer(alone * crowd, slow), machine.drift.apart()))
+        Some((longer(longer(alone * crowd, slow), machine.drift.apart()), false))
     };
     let passes = ((length_ns as f64 / (task.expected_ns.max(1.0) * PASS_STEPS)) as u64).clamp(PASSES.0, PASSES.1);
     let ns = task.pairs.iter().map(&mut one).collect();

@@ -6,7 +6,7 @@ use memgauge_model::{
     Apart, ArenaId, C2cKind, C2cMethod, C2cScope, C2cVia, Cpu, CpuList, CpuPlace, MapPlan, MapRule, NodeId, PairClass, Refusal,
     units,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Up to so many CPUs every pair is measured alone.
 const FEW: usize = 16;
@@ -146,11 +146,15 @@ fn picks(count: u64) -> Vec<usize> {
         reason = "an index below a count of pairs"
     )]
     let spread = |k: u64| ((k as f64 + 0.5) * GOLDEN % 1.0 * count as f64) as usize;
-    let mut picks: Vec<usize> =
-        if count <= SAMPLE { (0..count).map(|at| at as usize).collect() } else { (0..SAMPLE).map(spread).collect() };
-    picks.sort_unstable();
-    picks.dedup();
-    picks
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut picks = BTreeSet::new();
+    for k in 0..SAMPLE.min(count as u64) {
+        let mut at = spread(k);
+        while !picks.insert(at) {
+            at = (at + 1) % count;
+        }
+    }
+    picks.into_iter().collect()
 }
 
 fn note(draft: &mut Draft, map: &MapPlan) {
