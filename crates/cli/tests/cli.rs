@@ -61,6 +61,7 @@ fn values_that_cannot_be_read_are_refused() {
     refused(&["--precision", "0%"], "--precision 0%: ");
     refused(&["--mix", "reads"], "--mix reads: ");
     refused(&["--seed", "\u{1b}[31m\n"], "--seed ?[31m?: ");
+    refused(&["c2c", "--full"], "--full: ");
     refused(&["--nonsense"], "--nonsense: ");
     refused(&["nonsense"], "nonsense: ");
 }

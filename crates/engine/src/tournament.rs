@@ -1,8 +1,11 @@
 //! Rounds of disjoint pairs in which everyone meets everyone once.
 
+/// Two players, by number.
+pub type Pair = (usize, usize);
+
 /// The rounds of a tournament of `players`: each pair of two in one of them, nobody twice in any. By the circle method: one stays, the
 /// others go round; with an odd number one sits out each round. (T. P. Kirkman, 1847, is the first to give it.)
-pub fn rounds(players: usize) -> impl Iterator<Item = Vec<(usize, usize)>> {
+pub fn rounds(players: usize) -> impl Iterator<Item = Vec<Pair>> {
     let seats = players + players % 2;
     let turning = seats.saturating_sub(1);
     (0..turning).map(move |round| {
@@ -17,7 +20,7 @@ pub fn rounds(players: usize) -> impl Iterator<Item = Vec<(usize, usize)>> {
 }
 
 /// Takes disjoint pairs out of `left`, in their order, as many as there are.
-pub fn disjoint(left: &mut Vec<(usize, usize)>, players: usize) -> Vec<(usize, usize)> {
+pub fn disjoint(left: &mut Vec<Pair>, players: usize) -> Vec<Pair> {
     let mut busy = vec![false; players];
     let mut taken = Vec::new();
     left.retain(|&(one, other)| {

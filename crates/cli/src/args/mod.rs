@@ -245,6 +245,9 @@ fn consistent(call: &Call) -> Result<(), Refusal> {
     if !matches!(call.format, Format::Text | Format::Json) && (topology || call.dry_run) {
         return Err(Refusal::new("--format", call.request.typed("--format"), "only results come as a table", "use text or json"));
     }
+    if call.request.full_pairs && !call.request.all_pairs {
+        return Err(Refusal::new("--full", "", "says which pairs of CPUs, and none are asked for", "add --all-pairs"));
+    }
     if call.output.json.as_deref().is_some_and(|path| path.as_os_str() == "-") && call.format != Format::Json {
         let remedy = "leave --format out, or name a file";
         return Err(Refusal::new("--json", "-", "stdout already carries what --format asks for", remedy));

@@ -3,7 +3,7 @@
 use super::{Schedule, State};
 use crate::backend::{Bench, Failure, WideTask};
 use crate::rounds::{in_most, value_of};
-use crate::tournament;
+use crate::tournament::{self, Pair};
 use memgauge_model::{Block, C2cMethod, ClassVerdict, MapPlan, MapRecord, PairClass, Plan, PointRecord, WideRound, WideTurn};
 use memgauge_stats as stats;
 use std::collections::BTreeMap;
@@ -72,13 +72,13 @@ impl State<'_> {
             let record = self.run.map.iter().flat_map(|record| &record.verdicts);
             record.filter(|verdict| verdict.filled).map(|verdict| (verdict.apart, middle(verdict))).collect()
         };
-        let of_wanted = |pairs: Vec<(usize, usize)>| -> Vec<(usize, usize)> {
+        let of_wanted = |pairs: Vec<Pair>| -> Vec<Pair> {
             pairs.into_iter().filter(|(one, other)| wanted.contains_key(&map.apart(*one, *other))).collect()
         };
-        let mut rounds: Vec<Vec<(usize, usize)>> =
+        let mut rounds: Vec<Vec<Pair>> =
             tournament::rounds(map.places.len()).map(of_wanted).filter(|pairs| !pairs.is_empty()).collect();
         self.rng.shuffle(&mut rounds);
-        let expected = |pairs: &[(usize, usize)]| {
+        let expected = |pairs: &[Pair]| {
             pairs.iter().filter_map(|(one, other)| wanted.get(&map.apart(*one, *other)).copied()).fold(1.0, f64::max)
         };
         self.blocks_foreseen += rounds.len() + 1;
@@ -105,12 +105,12 @@ impl State<'_> {
         &mut self,
         bench: &mut dyn Bench,
         map: &MapPlan,
-        pairs: &[(usize, usize)],
+        pairs: &[Pair],
         expected_ns: f64,
         turn: WideTurn,
     ) -> Result<(), Failure> {
-        let back: Vec<(usize, usize)> = pairs.iter().map(|(one, other)| (*other, *one)).collect();
-        let ways: &[&[(usize, usize)]] = if map.kind.method() == C2cMethod::Chase { &[pairs, &back] } else { &[pairs] };
+        let back: Vec<Pair> = pairs.iter().map(|(one, other)| (*other, *one)).collect();
+        let ways: &[&[Pair]] = if map.kind.method() == C2cMethod::Chase { &[pairs, &back] } else { &[pairs] };
         for pairs in ways {
             self.announce(bench.now_ns(), "core to core, many pairs at once");
             let start_ns = bench.now_ns();
@@ -129,10 +129,10 @@ impl State<'_> {
     }
 
     /// Pairs that are far from the median of their class, or have no undisturbed value.
-    fn standing_out(&self, map: &MapPlan) -> Vec<(usize, usize)> {
+    fn standing_out(&self, map: &MapPlan) -> Vec<Pair> {
         let index: BTreeMap<u32, usize> = map.places.iter().enumerate().map(|(at, place)| (place.cpu, at)).collect();
         let seen = self.run.map.iter().flat_map(|record| &record.wide).flat_map(WideRound::undisturbed);
-        let mut by_class: BTreeMap<_, Vec<((usize, usize), Option<f64>)>> = BTreeMap::new();
+        let mut by_class: BTreeMap<_, Vec<(Pair, Option<f64>)>> = BTreeMap::new();
         for ((writer, reader), ns) in seen {
             if let (Some(&one), Some(&other)) = (index.get(&writer), index.get(&reader)) {
                 let pair = (one.min(other), one.max(other));
