@@ -3,7 +3,7 @@
 //! The names and units are those that it gives to what it reads from the Memory Latency Checker's output; so are the decimals of
 //! a single figure. Only figures that were had stand in it.
 
-use crate::mlc::{LABELLED_MIXES, curve, dram, hops, remote, widest};
+use crate::mlc::{LABELLED_MIXES, curve, hops, remote, widest};
 use memgauge_model::Report;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -95,8 +95,8 @@ fn matrices(report: &Report) -> Vec<Figure> {
     let value = |id: usize| Some(report.metrics.get(id)?.value);
     let latencies = cells("matrix_latency")
         .filter_map(|(from, to, id)| Some((format!("idle-latency_nodes_{from}_{to}"), rounded(value(id)?, 10.0), NS)));
-    let bandwidths = cells("matrix_bandwidth")
-        .filter_map(|(from, to, id)| Some((format!("memory_bandwidth_nodes_{from}_{to}"), rate(dram(report, id)?.value), RATE)));
+    let bandwidths = cells("matrix_bandwidth_dram")
+        .filter_map(|(from, to, id)| Some((format!("memory_bandwidth_nodes_{from}_{to}"), rate(value(id)?), RATE)));
     latencies.chain(bandwidths).collect()
 }
 

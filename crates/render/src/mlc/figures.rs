@@ -17,9 +17,12 @@ pub(crate) fn widest<'a>(report: &'a Report, name: &str, mix: &str) -> Option<&'
     report.metrics.iter().filter(|metric| metric.name == name && metric.is(&[("mix", mix)])).max_by_key(threads)
 }
 
-/// What the memory controller is estimated to see of a bandwidth: the twin with the same labels.
+/// What the memory controller is estimated to see of a bandwidth: the twin with the same labels, or itself if it is that one.
 pub(crate) fn dram(report: &Report, id: MetricId) -> Option<&Metric> {
     let metric = report.metrics.get(id)?;
+    if metric.name.ends_with("_dram") {
+        return Some(metric);
+    }
     report.metrics.iter().find(|twin| twin.labels == metric.labels && twin.name.strip_suffix("_dram") == Some(&metric.name))
 }
 

@@ -27,7 +27,7 @@ pub use peak::{max, peak};
 pub use scan::scan;
 pub use version::Version;
 
-pub(crate) use figures::{LABELLED_MIXES, curve, dram, hops, remote, widest};
+pub(crate) use figures::{LABELLED_MIXES, curve, hops, remote, widest};
 
 /// How a call wants its sections.
 #[derive(Debug, Clone, Default)]

@@ -39,8 +39,9 @@ impl Build {
     }
 
     pub fn bandwidths(mut self, rows: &[&[f64]]) -> Self {
-        self.matrix("matrix_bandwidth", rows, |build, value, from, to| {
-            build.rate("matrix_bandwidth", value, &[("from", from), ("to", to), ("mix", "read"), ("bytes", "104857600")])
+        self.matrix("matrix_bandwidth_dram", rows, |build, value, from, to| {
+            let labels = [("from", from), ("to", to), ("mix", "read"), ("bytes", "104857600")];
+            build.rate("matrix_bandwidth", value, &labels).map(|id| id - 1)
         });
         self
     }

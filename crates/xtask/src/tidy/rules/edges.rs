@@ -23,8 +23,13 @@ const EDGES: &[Allowed] = &[
     allowed("engine", &["model", "stats", "kernels", "sys"], None),
     allowed("analysis", &["model", "stats"], None),
     allowed("render", &["model"], None),
+    allowed("import", &["model"], None),
     allowed("store", &["model"], None),
-    allowed("cli", &["model", "kernels", "stats", "sys", "machine", "plan", "engine", "analysis", "render", "store"], None),
+    allowed(
+        "cli",
+        &["model", "kernels", "stats", "sys", "machine", "plan", "engine", "analysis", "render", "import", "store"],
+        None,
+    ),
     allowed("xtask", &[], None),
 ];
 

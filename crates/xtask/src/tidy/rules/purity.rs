@@ -1,10 +1,10 @@
-//! `plan`, `stats`, `analysis` and `render` give the same bytes for the same
+//! `plan`, `stats`, `analysis`, `render` and `import` give the same bytes for the same
 //! input: no IO, no clock, no unseeded randomness, no mathematics that differs
 //! from one libc to the next.
 
 use crate::tidy::tree::{File, Finding, Tree};
 
-const PURE: &[&str] = &["plan", "stats", "analysis", "render"];
+const PURE: &[&str] = &["plan", "stats", "analysis", "render", "import"];
 
 /// With the colons too: `use std::{env, fs};` names them without `std::`.
 const OUTSIDE_WORLD: &[&str] = &[
