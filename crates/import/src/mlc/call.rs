@@ -34,6 +34,6 @@ impl Call {
 
     /// The load CPUs, where they were named.
     pub fn loads(&self) -> Option<CpuList> {
-        self.option('k')?.parse().ok().filter(|list: &CpuList| list.len() > 0)
+        self.option('k')?.parse().ok().filter(|list: &CpuList| !list.is_empty())
     }
 }
