@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod documents;
 mod environment;
 mod exit;
+mod import;
 mod outputs;
 mod prefetch;
 mod progress;
+mod repeat;
 mod say;
 mod simulation;
 mod spine;

@@ -89,6 +89,6 @@ fn json_target(path: &Path) -> Result<Json, Trouble> {
 }
 
 /// The system's words without its number.
-fn plain(error: &std::io::Error) -> String {
+pub fn plain(error: &std::io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
 }

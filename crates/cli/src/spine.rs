@@ -4,7 +4,7 @@ use crate::args::{self, About, Call, Command};
 use crate::outputs::{self, Outputs};
 use crate::progress::Line;
 use crate::trouble::{Trouble, signal_code};
-use crate::{environment, exit, prefetch, say, simulation};
+use crate::{documents, environment, exit, import, prefetch, repeat, say, simulation};
 use memgauge_engine::simulated::Simulated;
 use memgauge_engine::{Backend, Hardware};
 use memgauge_machine::Root;
@@ -26,12 +26,15 @@ const WAIT: Duration = Duration::from_secs(60);
 /// [`Trouble`] where there is no result.
 pub fn run(call: &Call) -> Result<u8, Trouble> {
     let here = call.root.is_none() && call.simulate.is_none();
-    if here && !matches!(call.command, Command::About(_)) {
+    let measures = matches!(call.command, Command::Measure(_) | Command::Topology);
+    if here && measures {
         prefetch::recover();
     }
     match call.command {
         Command::About(what) => about(what),
         Command::Topology => topology(call),
+        Command::Import => import::run(call),
+        Command::Repeat => repeat::run(call),
         Command::Measure(_) if call.dry_run => dry_run(call),
         Command::Measure(_) if call.simulate.is_some() => simulate(call),
         Command::Measure(_) => measure(call),
@@ -212,10 +215,7 @@ fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -
         Format::Json => document(),
         format => memgauge_render::render(report, format, &say::style()),
     };
-    if matches!(call.format, Format::VcCsv | Format::VcJson) && report.status.state == State::Rejected {
-        // Their columns are given: what can't be relied on has to be told beside them.
-        say::line(&format!("rejected: {}", report.status.reasons.join("; ")));
-    }
+    documents::tell(call.format, report, &text);
     let files = || vec![("report.json", document()), ("record.json", memgauge_render::json(record))];
     outputs.write(&text, document, &files)
 }

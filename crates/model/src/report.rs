@@ -71,6 +71,8 @@ pub enum State {
     Complete,
     /// It was stopped early; what is there is right.
     Partial,
+    /// What another program printed: as it stands there, and nothing more is known of it.
+    Imported,
     /// It can't be relied on, for the reasons named.
     Rejected,
 }

@@ -89,6 +89,7 @@ fn state(state: State) -> &'static str {
     match state {
         State::Complete => "complete",
         State::Partial => "partial",
+        State::Imported => "imported",
         State::Rejected => "rejected",
     }
 }

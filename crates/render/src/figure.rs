@@ -41,15 +41,21 @@ pub fn scaled(metric: &Metric, value: f64) -> String {
     number(value / unit(&metric.unit).1)
 }
 
-/// The uncertainty: `±0.6`, `[120.1…190.0]` for a wide and lopsided interval, `(137.0…138.2)` for a range.
+/// The uncertainty: `±0.6`, `[120.1…190.0]` for a wide and lopsided interval, `(137.0…138.2)` for a range, `(single)` where one figure is all that is known.
 pub fn spread(metric: &Metric) -> String {
     let scale = unit(&metric.unit).1;
     match (metric.ci95, metric.range) {
         (Some([lo, hi]), _) if lopsided(metric.value, lo, hi) => format!("[{}…{}]", number(lo / scale), number(hi / scale)),
         (Some([lo, hi]), _) => plus_minus(metric.value / scale, (hi - lo) / 2.0 / scale),
+        (None, Some(_)) if alone(metric) => "(single)".to_owned(),
         (None, Some([lo, hi])) => format!("({}…{})", number(lo / scale), number(hi / scale)),
         (None, None) => "(no interval)".to_owned(),
     }
+}
+
+/// Is it one figure that nothing is known of how it spreads?
+pub fn alone(metric: &Metric) -> bool {
+    metric.ci95.is_none() && metric.samples == 1 && metric.range.is_some_and(|[lo, hi]| lo == hi)
 }
 
 /// Does `±` tell a lie? Only where the interval is wide as well: of a narrow one the sides are mere noise.

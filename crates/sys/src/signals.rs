@@ -101,6 +101,18 @@ pub fn sleep_unless_stopped(duration: Duration) -> bool {
     true
 }
 
+/// Sends a signal to a process that we started and have not yet waited for.
+///
+/// # Errors
+///
+/// What the kernel answers; no such process once it has ended.
+pub fn send(process: u32, signal: Signal) -> io::Result<()> {
+    let process = libc::pid_t::try_from(process).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
+    // SAFETY: takes numbers; it signals others only.
+    let returned = unsafe { libc::kill(process, signal.number()) };
+    if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Keeps the calling thread from being chosen to run the handlers: a measuring worker calls this,
 /// so that a signal hits the main thread instead.
 ///

@@ -2,6 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 use memgauge_model::What;
+use std::path::PathBuf;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,10 @@ pub enum Command {
     Measure(What),
     /// Print the machine.
     Topology,
+    /// Read what another program printed.
+    Import,
+    /// Measure several times.
+    Repeat,
     /// Print what is written about memgauge itself.
     About(About),
 }
@@ -48,6 +53,21 @@ pub enum Typed {
     Scan,
     /// The machine as it says it is; measures nothing
     Topology,
+    /// What another program printed, as a result: the Memory Latency Checker
+    Import {
+        /// mlc
+        #[arg(value_name = "mlc")]
+        what: ImportOf,
+        /// Files that hold its output
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// A command so many times: least, most and average of each metric
+    Repeat {
+        /// The command and its flags, behind two hyphens
+        #[arg(value_name = "COMMAND", last = true)]
+        words: Vec<String>,
+    },
     /// This manual as a page for man(1)
     Man,
     /// What a shell needs to complete commands and flags
@@ -56,6 +76,13 @@ pub enum Typed {
         #[arg(value_name = "bash|zsh|fish")]
         shell: Shell,
     },
+}
+
+/// Whose output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportOf {
+    /// The Memory Latency Checker.
+    Mlc,
 }
 
 /// A shell.
@@ -79,7 +106,7 @@ pub enum MatrixOf {
 }
 
 /// Every command, by the words that it is typed as.
-const NAMES: [(&str, Command); 14] = [
+const NAMES: [(&str, Command); 16] = [
     ("idle", Command::Measure(What::Idle)),
     ("peak", Command::Measure(What::Peak)),
     ("max", Command::Measure(What::Max)),
@@ -90,6 +117,8 @@ const NAMES: [(&str, Command); 14] = [
     ("sweep", Command::Measure(What::Sweep)),
     ("scan", Command::Measure(What::Scan)),
     ("topology", Command::Topology),
+    ("import mlc", Command::Import),
+    ("repeat", Command::Repeat),
     ("man", Command::About(About::Man)),
     ("completions bash", Command::About(About::Completions(Shell::Bash))),
     ("completions zsh", Command::About(About::Completions(Shell::Zsh))),
@@ -111,6 +140,8 @@ impl Command {
             Some(Typed::Sweep) => Self::Measure(What::Sweep),
             Some(Typed::Scan) => Self::Measure(What::Scan),
             Some(Typed::Topology) => Self::Topology,
+            Some(Typed::Import { what: ImportOf::Mlc, .. }) => Self::Import,
+            Some(Typed::Repeat { .. }) => Self::Repeat,
             Some(Typed::Man) => Self::About(About::Man),
             Some(Typed::Completions { shell }) => Self::About(About::Completions(*shell)),
         }

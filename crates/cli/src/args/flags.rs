@@ -114,6 +114,9 @@ pub struct Effort {
     /// Seed of every random choice; a new one each run if not given
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
+    /// How often a command is repeated
+    #[arg(short = 'n', long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub runs: Option<u32>,
     /// Print the plan, its memory and its time, and measure nothing
     #[arg(long, global = true)]
     pub dry_run: bool,

@@ -89,6 +89,7 @@ const ROWS: &[Row] = &[
     row("precision", any, false),
     row("time", any, false),
     row("seed", any, false),
+    row("runs", |_| false, false),
     row("dry_run", any, false),
     row("format", any, true),
     row("json", any, true),
@@ -99,12 +100,17 @@ const ROWS: &[Row] = &[
     row("quiet", any, true),
 ];
 
+/// Where results go that were measured elsewhere, by another program or by calls of our own.
+const OF_IMPORT: [&str; 6] = ["format", "json", "out", "no_bundle", "strict", "quiet"];
+
 /// Does the flag with this field mean something to `command`?
 pub fn knows(command: Command, id: &str) -> bool {
     let row = ROWS.iter().find(|row| row.id == id);
     row.is_none_or(|row| match command {
         Command::Measure(what) => (row.measuring)(what),
         Command::Topology => row.topology,
+        Command::Import => OF_IMPORT.contains(&id),
+        Command::Repeat => id == "runs" || OF_IMPORT.contains(&id),
         Command::About(_) => false,
     })
 }

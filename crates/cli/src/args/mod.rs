@@ -79,6 +79,10 @@ pub struct Call {
     pub simulate: Option<PathBuf>,
     /// `--dry-run`.
     pub dry_run: bool,
+    /// Files that are read.
+    pub files: Vec<PathBuf>,
+    /// `--runs`, and the words of the command that is repeated.
+    pub repeated: (Option<u32>, Vec<String>),
     /// What is printed.
     pub format: Format,
     /// Where else it goes.
@@ -107,9 +111,11 @@ impl From<Refusal> for Stop {
 /// [`Stop`]: help was asked for, or something is wrong.
 pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
     let words = argv.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    // What stands behind two hyphens is another call's.
+    let own = words.split(|word| word == "--").next().unwrap_or_default();
     let foreign = foreign(&argv);
     let mut parser = parser();
-    if let Some(command) = Command::guess(&words) {
+    if let Some(command) = Command::guess(own) {
         parser = parser.mut_args(|arg| {
             let hide = arg.is_hide_set() || !meaning::knows(command, arg.get_id().as_str());
             arg.hide(hide)
@@ -122,7 +128,7 @@ pub fn read(argv: Vec<OsString>) -> Result<Call, Stop> {
     })?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| usage::refusal(&error))?;
     let command = Command::from_typed(cli.command.as_ref());
-    twice(&words, &parser)?;
+    twice(own, &parser)?;
     meaning::check(command, &matches, &parser)?;
     let given = given(&matches, &parser);
     let call = call(words, command, cli, given);
@@ -179,11 +185,17 @@ fn given(matches: &ArgMatches, parser: &clap::Command) -> BTreeMap<String, Strin
 fn call(argv: Vec<String>, command: Command, cli: Cli, given: BTreeMap<String, String>) -> Call {
     let what = match command {
         Command::Measure(what) => what,
-        Command::Topology | Command::About(_) => What::All,
+        Command::Topology | Command::Import | Command::Repeat | Command::About(_) => What::All,
+    };
+    let (files, repeated) = match &cli.command {
+        Some(command::Typed::Import { files, .. }) => (files.clone(), Vec::new()),
+        Some(command::Typed::Repeat { words }) => (Vec::new(), words.clone()),
+        _ => Default::default(),
     };
     let format = cli.output.format.unwrap_or(match &cli.output.json {
         // The document has taken the place of the text.
         Some(path) if path.as_os_str() == "-" => Format::Json,
+        _ if command == Command::Repeat => Format::VcCsv,
         _ => Format::Text,
     });
     Call {
@@ -192,6 +204,8 @@ fn call(argv: Vec<String>, command: Command, cli: Cli, given: BTreeMap<String, S
         root: cli.place.root.clone(),
         simulate: cli.place.simulate.clone(),
         dry_run: cli.effort.dry_run,
+        files,
+        repeated: (cli.effort.runs, repeated),
         format,
         request: request(what, &cli, given),
         output: cli.output,
@@ -238,6 +252,16 @@ fn new_seed() -> u64 {
 /// What no flag alone can tell.
 fn consistent(call: &Call) -> Result<(), Refusal> {
     let topology = call.command == Command::Topology;
+    if call.command == Command::Import && call.files.is_empty() {
+        return Err(Refusal::new("import mlc", "", "which file?", "write memgauge import mlc FILE"));
+    }
+    if call.command == Command::Repeat && call.repeated.1.is_empty() {
+        let remedy = "write it behind two hyphens: memgauge repeat -n 3 -- matrix latency";
+        return Err(Refusal::new("repeat", "", "which command?", remedy));
+    }
+    if call.command == Command::Repeat && call.repeated.0.is_none_or(|runs| runs == 0) {
+        return Err(Refusal::new("--runs", call.request.typed("--runs"), "how often?", "write -n and a number from 1 on"));
+    }
     if call.root.is_some() && !topology && !call.dry_run {
         let problem = "a captured machine can't be measured";
         return Err(Refusal::new("--root", call.request.typed("--root"), problem, "add --dry-run, or use memgauge topology"));
@@ -303,7 +327,7 @@ mod tests {
             ("idel", "idel: no such command; did you mean idle?"),
             (
                 "nonsense",
-                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep, scan, topology, man or completions, or none \
+                "nonsense: no such command; use idle, peak, max, matrix, loaded, c2c, sweep, scan, topology, import, repeat, man or completions, or none \
                  for the default run",
             ),
             ("idle 5", "5: one word too many; leave it out; values stand after their flag"),

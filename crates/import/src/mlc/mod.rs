@@ -70,12 +70,10 @@ fn report(draft: Draft, from: From, paces: &[Pace]) -> Report {
     let judged: Vec<(Finding, bool)> = paces.iter().filter_map(Pace::finding).collect();
     let versions =
         if from.versions.is_empty() { "of unknown version".to_owned() } else { format!("v{}", from.versions.join(", v")) };
-    let mut reasons = vec![format!(
-        "imported: output of the Memory Latency Checker {versions}; one figure each, no interval, the machine unknown"
-    )];
+    let mut reasons = vec![format!("imported: output of the Memory Latency Checker {versions}")];
     let implausible = judged.iter().filter(|(_, against)| *against).map(|(finding, _)| format!("implausible: {}", finding.text));
     reasons.extend(implausible);
-    let state = if reasons.len() > 1 { State::Rejected } else { State::Partial };
+    let state = if reasons.len() > 1 { State::Rejected } else { State::Imported };
     let mut notes = draft.notes;
     if draft.twice > 0 {
         notes.push(format!("figures that stood there twice: {}; the first of each counts", draft.twice));

@@ -128,7 +128,21 @@ impl Output {
                 let rows = std::mem::take(&mut self.pace);
                 return Some(Pace { rows, loads: self.call.loads(), mix: self.call.mix(), evidence });
             }
-            Section::Peak | Section::Max | Section::Loaded | Section::Transfers => {}
+            Section::Transfers => {
+                for (role, writer) in [("writer", true), ("reader", false)] {
+                    let home = |id: &MetricId| draft.metrics[*id].labels.get("home");
+                    let of = |(row, column, id): &&(u32, u32, MetricId)| {
+                        home(id) == Some(&if writer { row } else { column }.to_string())
+                    };
+                    let part: Vec<_> = cells.iter().filter(of).copied().collect();
+                    draft.matrix("c2c_latency", "ns", &part);
+                    // By role, not by node: that differs from cell to cell.
+                    if let Some(view) = draft.matrices.last_mut().filter(|_| !part.is_empty()) {
+                        view.labels.insert("home".to_owned(), role.to_owned());
+                    }
+                }
+            }
+            Section::Peak | Section::Max | Section::Loaded => {}
         }
         None
     }

@@ -12,6 +12,7 @@ pub fn first(page: &mut Page) {
     let (style, head) = match status.state {
         State::Complete => (page.style.good, ""),
         State::Partial => (page.style.warn, "PARTIAL: stopped early, the figures that are here stand; their lines begin with ~"),
+        State::Imported => (page.style.warn, "IMPORTED: as another program printed it; every line begins with <"),
         State::Rejected => (page.style.bad, "REJECTED: not to be relied on, for the reasons below; every line begins with !"),
     };
     if !head.is_empty() {

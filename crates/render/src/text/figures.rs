@@ -2,7 +2,7 @@
 
 use super::counters::is_counter;
 use super::page::{Page, count};
-use crate::figure::{scaled, spread, unit, value};
+use crate::figure::{alone, scaled, spread, unit, value};
 use crate::style::{clean, paint};
 use crate::table::{Cell, Table};
 use memgauge_model::{Metric, MetricId, units};
@@ -128,6 +128,7 @@ pub fn twin(page: &mut Page, metric: &Metric) -> String {
     let Some(dram) = found.and_then(|(id, _)| page.show(id)) else { return String::new() };
     match dram.ci95 {
         Some(_) => value(dram),
+        None if alone(dram) => value(dram),
         None => spread(dram).trim_matches(['(', ')']).to_owned(),
     }
 }

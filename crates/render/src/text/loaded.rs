@@ -3,7 +3,7 @@
 use super::figures;
 use super::page::Page;
 use crate::figure::{figure, number, spread, value};
-use crate::style::paint;
+use crate::style::{clean, paint};
 use crate::table::{Cell, Table};
 use memgauge_model::{Curve, CurveShape, Metric, MetricId};
 use std::collections::BTreeSet;
@@ -11,7 +11,12 @@ use std::collections::BTreeSet;
 pub fn section(page: &mut Page) {
     for curve in &page.report.curves {
         page.gap();
-        let place = format!("{} · observer CPU {} · memory of node {}", loads(curve), curve.cpu, curve.node);
+        let planned = !page.report.plan.points.is_empty();
+        let place = match curve.threads {
+            // Of an import that names none nothing else is known either.
+            0 if !planned => clean(&curve.mix),
+            _ => format!("{} · observer CPU {} · memory of node {}", loads(curve), curve.cpu, curve.node),
+        };
         let place = [place, walk(page, curve)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
         page.labelled("Under load", &paint(page.style.dim, &place));
         let points = points(page, curve);

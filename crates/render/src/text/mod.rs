@@ -6,6 +6,7 @@ mod counters;
 mod figures;
 mod heat;
 mod idle;
+mod imported;
 mod loaded;
 mod map;
 mod matrix;
@@ -33,6 +34,9 @@ pub fn report(report: &Report, style: &Style) -> String {
 
 /// The sections of each command. What no section shows follows under "Also", so that no figure is left out in silence.
 fn body(page: &mut Page) {
+    if page.report.plan.points.is_empty() {
+        return imported::section(page);
+    }
     match page.report.plan.request.what {
         What::All => summary::section(page),
         What::Idle => idle::section(page),
@@ -181,6 +185,35 @@ mod tests {
             let text = plain(&report);
             assert!(text.contains("SIMULATED") && text.lines().all(|line| line.is_empty() || line.starts_with(mark)), "{text}");
         }
+    }
+
+    #[test]
+    fn what_another_program_printed_is_marked_and_says_nothing_of_a_machine() {
+        let mut report = sample::all();
+        (report.status.state, report.status.reasons) = (State::Imported, vec!["imported: of old".into()]);
+        (report.plan.points, report.machine.online_cpus) = Default::default();
+        (report.metrics, report.matrices, report.findings) = (report.metrics.split_off(18), Vec::new(), Vec::new());
+        report.curves.clear();
+        report.metrics.truncate(3);
+        for metric in &mut report.metrics {
+            (metric.ci95, metric.range, metric.samples) = (None, Some([metric.value; 2]), 1);
+            (metric.undisturbed, metric.best) = (None, None);
+            metric.range_reason = Some("imported: one figure, no interval".into());
+        }
+        insta::assert_snapshot!(plain(&report), @r"
+        < IMPORTED: as another program printed it; every line begins with <
+        <   imported: of old
+        < memgauge 0.1.0 · machine unknown
+
+        < Core to core     41.0 ns (single)  from node 0 · to node 0 · cas · pingpong · home node 0
+        < Latency matrix   137.5 ns (single)  window-random · from node 0 · to node 0
+        < Loaded latency   137.0 ns (single)  read · 1 thread · delay 20000
+
+        < Verdict          imported · 1 reason at the top · 1 note · 1 figure not to be had
+        < Notes            the host moved the CPUs twice
+        < Not to be had    Single accesses (full-random): the clock steps by 20 ns, more than 10 % of the median; none on this machine
+        < what the columns mean: docs/reading.md
+        ");
     }
 
     #[test]

@@ -27,9 +27,11 @@ impl<'a> Page<'a> {
         let margin = match (report.status.state, report.simulated) {
             (State::Complete, false) => "",
             (State::Partial, false) => "~ ",
+            (State::Imported, false) => "< ",
             (State::Rejected, false) => "! ",
             (State::Complete, true) => "SIM ",
             (State::Partial, true) => "~SIM ",
+            (State::Imported, true) => "<SIM ",
             (State::Rejected, true) => "!SIM ",
         };
         Self { report, style, text: String::new(), margin, shown: BTreeSet::new(), reasons: BTreeSet::new() }
@@ -82,7 +84,7 @@ impl<'a> Page<'a> {
     pub fn show(&mut self, id: MetricId) -> Option<&'a Metric> {
         let metric = self.report.metrics.get(id)?;
         self.shown.insert(id);
-        if metric.ci95.is_none() {
+        if metric.ci95.is_none() && !crate::figure::alone(metric) {
             self.reasons.insert(metric.range_reason.as_deref().unwrap_or("one round"));
         }
         Some(metric)
@@ -140,6 +142,9 @@ pub fn run_line(report: &Report) -> String {
 }
 
 fn with_prefetchers(machine: &Machine, prefetchers: &str) -> String {
+    if machine.online_cpus.is_empty() {
+        return "machine unknown".to_owned();
+    }
     let name = machine.cpu.name.known().map_or("unknown CPU", |name| name.trim());
     let mut place = vec![count(machine.online_cpus.len(), "CPU"), count(machine.nodes.len(), "node")];
     if machine.allowed_cpus != machine.online_cpus {

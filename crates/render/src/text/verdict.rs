@@ -17,6 +17,10 @@ pub fn last(page: &mut Page) {
     notes(page);
     findings(page);
     unavailable(page);
+    if page.report.plan.points.is_empty() {
+        page.line(&paint(page.style.dim, "what the columns mean: docs/reading.md"));
+        return;
+    }
     let command = &page.report.command;
     let seconds = format!("{:.1} s", command.seconds);
     page.line(&paint(page.style.dim, &format!("{seconds} · seed {} · what the columns mean: docs/reading.md", command.seed)));
@@ -27,6 +31,7 @@ fn verdict(page: &mut Page) {
     let (style, word) = match report.status.state {
         State::Complete => (page.style.good, "accepted"),
         State::Partial => (page.style.warn, "partial"),
+        State::Imported => (page.style.warn, "imported"),
         State::Rejected => (page.style.bad, "rejected"),
     };
     let mut parts = vec![paint(style, word)];
