@@ -107,6 +107,7 @@ pub fn plan(what: What) -> Plan {
         phases: Vec::new(),
         curves: Vec::new(),
         searches: Vec::new(),
+        map: None,
         scans: Vec::new(),
         prefetch: PrefetchPlan::default(),
         counters: Vec::new(),

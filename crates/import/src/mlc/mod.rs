@@ -99,6 +99,7 @@ fn report(draft: Draft, from: From, paces: &[Pace]) -> Report {
         prefetch: None,
         curves: draft.curves,
         matrices: draft.matrices,
+        map: None,
         sweeps: Vec::new(),
         scans: Vec::new(),
         findings: judged.into_iter().map(|(finding, _)| finding).collect(),
