@@ -6,7 +6,8 @@ mod schema;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const IDLE: &str = "Intel(R) Memory Latency Checker - v3.11b\nCommand line parameters: --latency_matrix \n\n\
                     Measuring idle latencies for random access (in ns)...\n\t\tNuma node\nNuma node\t     0\t\n       0\t  88.9\t\n";
@@ -109,4 +110,28 @@ fn a_run_that_fails_ends_the_repetition_with_its_exit_code() {
     let said = stderr(&output);
     assert!(said.contains("memgauge: run 1 of 3 ended with exit code 2; 0 before it are complete\n"), "{said}");
     assert!(said.contains("--cpu 999999") && !said.contains("run 2 of 3"), "{said}");
+}
+
+fn send(child: &Child, signal: &str) {
+    let sent = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_signal_reaches_a_real_run_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("memgauge"));
+    command.args("repeat -n 9 -- idle --time 60s --buffer 4MiB".split(' ')).env("TMPDIR", folder.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    // The first run's folder is made before it starts.
+    while std::fs::read_dir(folder.path()).unwrap().next().is_none() && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+    assert!(began.elapsed() < Duration::from_secs(60), "it waited for the run");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the temporary folder is gone");
 }

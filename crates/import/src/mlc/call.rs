@@ -9,8 +9,10 @@ pub(super) struct Call(pub Vec<String>);
 impl Call {
     /// What stands behind an option's letter, attached or as the next word; empty where nothing does.
     pub fn option(&self, letter: char) -> Option<&str> {
-        let of = |arg: &'_ String| arg.strip_prefix('-').and_then(|rest| rest.strip_prefix(letter)).map(str::len);
-        let at = self.0.iter().position(|arg| of(arg).is_some() && !arg.contains('_'))?;
+        // Modes are written with one dash, too: `-loaded_latency` is no `-l`.
+        let mode = |arg: &str| ["_latency", "_matrix", "_bandwidth", "_scan"].iter().any(|end| arg.ends_with(end));
+        let of = |arg: &String| arg.strip_prefix('-').is_some_and(|rest| rest.starts_with(letter)) && !mode(arg);
+        let at = self.0.iter().position(of)?;
         let attached = &self.0[at][1 + letter.len_utf8()..];
         let next = self.0.get(at + 1).map(String::as_str).filter(|next| !next.starts_with('-'));
         Some(if attached.is_empty() { next.unwrap_or_default() } else { attached })

@@ -29,6 +29,18 @@ pub use version::Version;
 
 pub(crate) use figures::{LABELLED_MIXES, curve, hops, remote, widest};
 
+/// The modes, as they are written behind one or two dashes.
+const MODES: [&str; 8] = [
+    "latency_matrix",
+    "bandwidth_matrix",
+    "peak_injection_bandwidth",
+    "max_bandwidth",
+    "idle_latency",
+    "loaded_latency",
+    "c2c_latency",
+    "memory_bandwidth_scan",
+];
+
 /// How a call wants its sections.
 #[derive(Debug, Clone, Default)]
 pub struct Style {
@@ -53,7 +65,7 @@ impl Style {
     /// Was an option with this letter given (its value behind it or not)?
     fn has(&self, letter: char) -> bool {
         let mut dash = self.args.iter().filter_map(|arg| arg.strip_prefix('-'));
-        // `-latency_matrix` is a mode with one dash, no `-l`.
-        dash.any(|rest| rest.starts_with(letter) && !rest.contains('_'))
+        // Modes are written with one dash, too: `-max_bandwidth` is no `-m`.
+        dash.any(|rest| rest.starts_with(letter) && !MODES.contains(&rest))
     }
 }

@@ -123,6 +123,12 @@ fn loaded() {
              Using Read-only traffic type\n{table}"
         )
     );
+    // A mode with one dash is no option, and a file's name no mode.
+    let with = |args: &str| mlc::loaded(&report, &style(args, "3.11b"));
+    assert!(
+        with("-loaded_latency").contains("Using all the threads")
+            && !with("--loaded_latency -oper_thread.txt").contains("Using all")
+    );
     // As published of -c0 -k1-15 -j0 -R.
     assert_eq!(
         shown(&mlc::loaded(&report, &style("--loaded_latency -c0 -k1-15 -j0 -R", "3.10"))),
