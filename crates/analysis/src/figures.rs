@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{Block, C2cScope, End, Measure, Metric, MetricId, Point, PointId, Record, units};
+use memgauge_model::{Block, C2cScope, CpuList, End, Job, Measure, Metric, MetricId, Point, PointId, Record, units};
 use std::collections::BTreeMap;
 
 /// The record with the blocks chosen that count.
@@ -129,6 +129,10 @@ impl<'a> Writer<'a> {
         circumstances(self.case, self.point, &self.selection.blocks, &self.title, metric, draft);
         match &self.planned.measure {
             Measure::Idle { keepalive_reason: Some(reason), .. } => metric.remarks.push(format!("keepalive: {reason}")),
+            Measure::Idle { .. } if self.case.record.plan.request.keepalive_cpus.is_some() => {
+                let busy = self.planned.threads.iter().filter(|thread| thread.job == Job::KeepAlive).map(|thread| thread.cpu);
+                metric.remarks.push(format!("kept awake by CPUs {}", busy.collect::<CpuList>()));
+            }
             Measure::Max { delay, .. } => metric.remarks.push(format!("delay {delay}")),
             Measure::C2c { scope, .. } => {
                 if let [writer, reader, third @ ..] = &self.planned.threads[..] {

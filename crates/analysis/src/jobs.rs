@@ -12,6 +12,8 @@ pub(crate) struct Chaser<'a> {
     pub bytes: u64,
     pub order: Order,
     pub stride: u64,
+    /// Nodes of a window, where not the usual ones.
+    pub block: Option<u32>,
 }
 
 /// The threads of a point that stream.
@@ -65,7 +67,7 @@ pub(crate) fn chaser<'a>(plan: &'a Plan, point: &Point) -> Option<Chaser<'a>> {
         let Holds::Chase { bytes, rings } = &arena.holds else { return None };
         let ring = rings.get(ring)?;
         let bytes = point.measure.span().map_or(ring.spans(*bytes), |span| span.bytes);
-        Some(Chaser { cpu: thread.cpu, arena, bytes, order: ring.order, stride: ring.stride })
+        Some(Chaser { cpu: thread.cpu, arena, bytes, order: ring.order, stride: ring.stride, block: ring.block })
     })
 }
 

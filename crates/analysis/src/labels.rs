@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{C2cVia, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
+use memgauge_model::{C2cScope, C2cVia, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
@@ -44,6 +44,10 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
         Measure::MatrixLatency { from, to } => {
             set(&mut labels, "from", from);
             set(&mut labels, "to", to);
+            // Rows of nodes are what the contract's figure means; only those of CPUs are named.
+            if plan.request.per_cpu {
+                set(&mut labels, "scope", C2cScope::Cpu.word());
+            }
             if let Some(chaser) = chaser {
                 chase(&mut labels, chaser);
             }
@@ -101,6 +105,9 @@ pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
     let point = plan.points.iter().find(|point| matches!(point.measure, Measure::Loaded { curve, .. } if curve == at));
     if let Some(chaser) = point.and_then(|point| jobs::chaser(plan, point)) {
         chase(&mut labels, chaser);
+        if plan.curves.get(at).is_some_and(|curve| curve.node != chaser.arena.node) {
+            set(&mut labels, "observer_node", chaser.arena.node);
+        }
     }
     if let Some(streams) = point.and_then(|point| jobs::streams(plan, point)) {
         set(&mut labels, "isa", streams.isa.word());
@@ -156,6 +163,9 @@ fn chase(labels: &mut Labels, chaser: Chaser<'_>) {
     set(labels, "stride", chaser.stride);
     set(labels, "pages", chaser.arena.pages.word());
     set(labels, "bytes", chaser.bytes);
+    if let Some(block) = chaser.block {
+        set(labels, "block", block);
+    }
 }
 
 fn bandwidth(labels: &mut Labels, streams: Option<&Streams<'_>>) {

@@ -54,6 +54,7 @@ fn matrix(machine: &Machine, draft: &Draft, name: &str, ids: &[MetricId]) -> Mat
     let of_cpus = ids.iter().any(|id| draft.metrics[*id].labels.get("scope").is_some_and(|scope| scope == "cpu"));
     let (mut rows, mut columns): (BTreeSet<u32>, BTreeSet<u32>) = match name {
         "c2c_latency" if of_cpus => Default::default(),
+        _ if of_cpus => (BTreeSet::new(), with_memory.collect()),
         "c2c_latency" => (with_cpus().collect(), with_cpus().collect()),
         _ => (with_cpus().collect(), with_memory.collect()),
     };
@@ -70,8 +71,11 @@ fn matrix(machine: &Machine, draft: &Draft, name: &str, ids: &[MetricId]) -> Mat
 }
 
 fn cell(draft: &Draft, id: MetricId) -> Option<(u32, u32)> {
-    let number = |label| draft.metrics[id].labels.get(label)?.parse().ok();
-    Some((number("from")?, number("to")?))
+    let metric = &draft.metrics[id];
+    let number = |label| metric.labels.get(label)?.parse().ok();
+    // Latencies by CPU have their node as well.
+    let row = if metric.name == "matrix_latency" && metric.is(&[("scope", "cpu")]) { "cpu" } else { "from" };
+    Some((number(row)?, number("to")?))
 }
 
 /// Labels that all cells have with the same value. The cell's own coordinates are none, even in a 1 × 1 matrix.

@@ -132,7 +132,7 @@ fn real_a_span_is_what_is_worked_on() {
     let mut plan = plan(&[cpu]);
     let span = |bytes| Span { bytes, settle: true };
     for order in [Order::FullRandom, Order::WindowRandom] {
-        let grows = RingPlan { order, stride: 64, grows: true, bytes: None };
+        let grows = RingPlan { order, stride: 64, grows: true, bytes: None, block: None };
         let arena = arena(&mut plan, cpu, Pages::Base, Holds::Chase { bytes: 64 << 20, rings: vec![grows] });
         for bytes in [64 << 20, 16 << 10] {
             let measure = Measure::SweepLatency { node: 0, span: span(bytes), keepalive: false };
@@ -156,6 +156,24 @@ fn real_a_span_is_what_is_worked_on() {
         let at = |point: PointId| counted(&run, point)[round].position;
         assert!(at(1) < at(0) && at(3) < at(0) && at(5) < at(2));
     }
+}
+
+#[test]
+fn real_memory_that_is_bound_to_nothing_comes_to_who_touches_it() {
+    let Some(cpu) = cpus().map(|cpus| cpus[0]) else { return };
+    let mut plan = plan(&[cpu]);
+    let [bound, touched] = [false, true].map(|first_touch| {
+        let ring = arena(&mut plan, cpu, Pages::Base, rings(1 << 20, &[(Order::FullRandom, 128)]));
+        plan.arenas[ring].first_touch = first_touch;
+        point(&mut plan, IDLE, vec![chase(cpu, ring, 0)], 10_000_000)
+    });
+    let run = measured(&plan);
+    let placed = |point: PointId| run.points[point].rounds[0].placements[0].before.clone();
+    assert_eq!(placed(touched).method, "first touch");
+    // A sandbox may refuse to bind; nobody asked for it in the other one.
+    let refused = run.events.iter().any(|event| matches!(event.what, EventKind::BindRefused { .. }));
+    assert!(placed(bound).method == "mbind" || refused);
+    assert!(placed(touched).verified == "none" || placed(touched).on_node == placed(touched).pages, "{:?}", placed(touched));
 }
 
 #[test]

@@ -360,6 +360,9 @@ pub struct Arena {
     pub holds: Holds,
     /// Bytes of the mapping, whole pages.
     pub bytes: u64,
+    /// Is it left to the first touch, by the toucher, where its pages come from? Else it is bound to its node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_touch: bool,
 }
 
 /// What an arena is for.
@@ -424,6 +427,9 @@ pub struct RingPlan {
     /// Bytes of the buffer that it spans, where that is less than all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// Nodes that are shuffled together in the window-random order, where those are not the usual 4096.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
 }
 
 /// Nodes that are shuffled together in an order by windows: 512 KiB at 128 B; in the split-random one at 64 B, of which every other
@@ -435,7 +441,7 @@ impl RingPlan {
     #[must_use]
     pub fn window(&self) -> Option<u64> {
         let nodes = match self.order {
-            Order::WindowRandom => WINDOW_NODES,
+            Order::WindowRandom => self.block.map_or(WINDOW_NODES, u64::from),
             Order::SplitRandom => 2 * WINDOW_NODES,
             Order::FullRandom | Order::Sequential => return None,
         };

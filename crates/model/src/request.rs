@@ -58,6 +58,24 @@ pub struct Request {
     pub share_core: bool,
     /// Theoretical bandwidth of the machine, B/s, `--theoretical`.
     pub theoretical: Option<f64>,
+    /// Busy CPUs beside an idle chase, in place of the plan's own choice, `--keepalive-cpus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keepalive_cpus: Option<CpuList>,
+    /// The CPU that touches the observer's buffer first, which decides its node, `--touch-cpu`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touch_cpu: Option<Cpu>,
+    /// Nodes of a window of the window-random order, `--block`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_lines: Option<u32>,
+    /// A row of the latency matrix for each CPU, not for each node, `--per-cpu`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_cpu: bool,
+    /// The node whose CPUs read in a scan, `--from`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<NodeId>,
+    /// CPUs that read in a scan, `--threads`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Seed of every random choice.
     pub seed: u64,
     /// Flags as they were typed: `--buffer` → `900TiB`.
@@ -248,6 +266,12 @@ impl Request {
             via: None,
             share_core: false,
             theoretical: None,
+            keepalive_cpus: None,
+            touch_cpu: None,
+            block_lines: None,
+            per_cpu: false,
+            readers: None,
+            threads: None,
             seed: 0,
             given: BTreeMap::new(),
         }

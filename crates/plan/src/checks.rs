@@ -2,7 +2,7 @@
 //! doesn't have. Found before anything else is decided.
 
 use crate::pages;
-use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Refusal, Request};
+use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
 const LARGEST_DELAY: u32 = 1_000_000;
@@ -23,6 +23,9 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     if let Some(id) = request.node {
         node_usable(request, id, machine)?;
     }
+    keepalive_cpus(request, machine)?;
+    touch_cpu(request, machine)?;
+    block(request)?;
     buffer(request)?;
     stride(request)?;
     pages::check(request, machine)?;
@@ -98,6 +101,42 @@ fn node_usable(request: &Request, id: NodeId, machine: &Machine) -> Result<(), R
             format!("this process may not take its memory (Mems_allowed {})", machine.allowed_nodes),
             format!("{range}, or widen the cgroup's cpuset.mems"),
         ),
+    }
+}
+
+fn keepalive_cpus(request: &Request, machine: &Machine) -> Result<(), Refusal> {
+    let Some(list) = &request.keepalive_cpus else { return Ok(()) };
+    let typed = value(request, "--keepalive-cpus", if list.is_empty() { "none".to_owned() } else { list.to_string() });
+    if list.is_empty() {
+        return Err(Refusal::new("--keepalive-cpus", typed, "no CPU is named", "use --keepalive off for none"));
+    }
+    if request.keepalive == Some(false) {
+        let problem = "names CPUs that --keepalive off leaves idle";
+        return Err(Refusal::new("--keepalive-cpus", typed, problem, "leave one of the two out"));
+    }
+    list.iter().try_for_each(|cpu| cpu_usable("--keepalive-cpus", &typed, cpu, machine))
+}
+
+fn touch_cpu(request: &Request, machine: &Machine) -> Result<(), Refusal> {
+    let Some(cpu) = request.touch_cpu else { return Ok(()) };
+    let typed = value(request, "--touch-cpu", cpu);
+    if request.node.is_some() && request.what == What::Idle {
+        let problem = "the CPU that touches first decides the node, and --node names one";
+        return Err(Refusal::new("--touch-cpu", typed, problem, "leave one of the two out"));
+    }
+    cpu_usable("--touch-cpu", &typed, cpu, machine)
+}
+
+fn block(request: &Request) -> Result<(), Refusal> {
+    let Some(lines) = request.block_lines else { return Ok(()) };
+    let refuse = |problem: String, remedy: &str| Err(Refusal::new("--block", value(request, "--block", lines), problem, remedy));
+    match request.order {
+        _ if lines < 2 => refuse("a window of fewer than two nodes has no order".to_owned(), "use 2 or more, 4096 is usual"),
+        Some(order) if order != Order::WindowRandom => refuse(
+            format!("--order {} has no windows of so many nodes", order.word()),
+            "use --order window-random, or leave it out",
+        ),
+        _ => Ok(()),
     }
 }
 

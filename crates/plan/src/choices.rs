@@ -24,6 +24,8 @@ pub(crate) struct ChaseKind {
     pub order: Order,
     pub stride: u64,
     pub pages: Pages,
+    /// Nodes of a window, where not the usual ones.
+    pub block: Option<u32>,
 }
 
 /// What is chosen.
@@ -68,7 +70,12 @@ impl Choices {
     /// The chase of the headline, of loaded curves and of matrices.
     pub fn headline(&self) -> ChaseKind {
         // `chases` always has a first.
-        self.chases.first().copied().unwrap_or(ChaseKind { order: Order::WindowRandom, stride: CHASE_STRIDE, pages: self.pages })
+        self.chases.first().copied().unwrap_or(ChaseKind {
+            order: Order::WindowRandom,
+            stride: CHASE_STRIDE,
+            pages: self.pages,
+            block: None,
+        })
     }
 }
 
@@ -80,11 +87,12 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
         let sweeps = request.what == What::Sweep && order == Order::FullRandom;
         let dense = matches!(order, Order::Sequential | Order::SplitRandom) || sweeps;
         let usual = if dense { LINE } else { CHASE_STRIDE };
-        ChaseKind { order, stride: request.stride.unwrap_or(usual), pages }
+        let block = request.block_lines.filter(|_| order == Order::WindowRandom);
+        ChaseKind { order, stride: request.stride.unwrap_or(usual), pages, block }
     };
     let order = |usual: Order| request.order.unwrap_or(usual);
     let first = kind(order(Order::WindowRandom), main);
-    let told = request.order.is_some() || request.pages.is_some() || request.stride.is_some();
+    let told = request.order.is_some() || request.pages.is_some() || request.stride.is_some() || request.block_lines.is_some();
     if request.what == What::Idle && told {
         return vec![first];
     }

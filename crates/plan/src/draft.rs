@@ -121,7 +121,8 @@ impl<'a> Draft<'a> {
         let sketch =
             Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None, ends_at: None };
         let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
-        let ring = self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows, bytes: None });
+        let ring =
+            self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows, bytes: None, block: kind.block });
         (arena, ring)
     }
 
@@ -260,6 +261,9 @@ impl<'a> Draft<'a> {
 
     /// The chaser itself where it is near; its base-page arenas go to a neighbour, since several CPUs prepare side by side.
     fn chase_toucher(&self, cpu: Cpu, node: NodeId, pages: Pages) -> Cpu {
+        if let Some(toucher) = self.request.touch_cpu {
+            return toucher;
+        }
         let near = self.site.local_cpus(node);
         let neighbour = || near.iter().find(|other| !self.site.same_core(*other, cpu));
         let first = if near.contains(cpu) { Some(cpu) } else { near.first() };

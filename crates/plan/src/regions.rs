@@ -175,7 +175,7 @@ impl Cutter<'_> {
     fn region(&self, kind: Pages, bytes: u64) -> Option<Arena> {
         let page_bytes = self.page_bytes(kind);
         let holds = Holds::Region { parts: 1, bytes };
-        let arena = Arena { node: self.reader.node, pages: kind, page_bytes, toucher: 0, holds, bytes };
+        let arena = Arena { node: self.reader.node, pages: kind, page_bytes, toucher: 0, holds, bytes, first_touch: false };
         bytes.is_multiple_of(page_bytes).then_some(arena)
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Roles {
     pub loads: CpuList,
     /// Whose memory the observer and the loads use.
     pub target: NodeId,
+    /// Whose memory the observer uses: the target, or that of the CPU that touches it first.
+    pub watched: NodeId,
     /// Were loads chosen here that are far from the target?
     pub far_loads: bool,
     /// Why the result can't stand.
@@ -35,9 +37,13 @@ pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Rol
         Some(cpu) => cpu,
         None => choose_observer(request, site)?,
     };
-    let target = request.node.unwrap_or_else(|| site.memory_of(observer));
-    let mut roles = Roles { observer, loads: CpuList::default(), target, far_loads: false, rejected: vec![], notes: vec![] };
-    if request.node.is_none() && site.node_of(observer).is_some_and(|home| home != target) {
+    let touched = request.touch_cpu.map(|cpu| site.memory_of(cpu));
+    let own = || site.memory_of(observer);
+    let target = request.node.or(touched.filter(|_| request.what == What::Idle)).unwrap_or_else(own);
+    let watched = touched.unwrap_or(target);
+    let mut roles =
+        Roles { observer, loads: CpuList::default(), target, watched, far_loads: false, rejected: vec![], notes: vec![] };
+    if request.node.is_none() && touched.is_none() && site.node_of(observer).is_some_and(|home| home != target) {
         roles.notes.push(format!("the node of CPU {observer} has no memory that may be used; node {target} is the nearest"));
     }
     match &request.load_cpus {

@@ -104,7 +104,9 @@ fn arena(draft: &Draft, sketch: &Sketch, scale: Scale) -> Arena {
         Need::Region { parts, bytes } => (Holds::Region { parts: *parts, bytes: *bytes }, *bytes),
     };
     let whole = needed.checked_next_multiple_of(page_bytes).unwrap_or(u64::MAX / page_bytes * page_bytes);
-    Arena { node: sketch.node, pages: sketch.pages, page_bytes, toucher: sketch.toucher, holds, bytes: whole }
+    // Only the observer chases where somebody else touches first.
+    let first_touch = draft.request.touch_cpu.is_some() && matches!(holds, Holds::Chase { .. });
+    Arena { node: sketch.node, pages: sketch.pages, page_bytes, toucher: sketch.toucher, holds, bytes: whole, first_touch }
 }
 
 fn buffer_bytes(sketch: &Sketch, scale: Scale) -> u64 {

@@ -46,7 +46,7 @@ impl Timing {
     pub fn new(request: &Request) -> Result<Self, Refusal> {
         let whole_run = request.what == What::All;
         // Of many figures, precision is reported and not promised.
-        let reported = matches!(request.what, What::All | What::Sweep | What::Scan) || request.all_pairs;
+        let reported = matches!(request.what, What::All | What::Sweep | What::Scan) || request.all_pairs || request.per_cpu;
         let looks: &[u32] = if reported && request.precision.is_none() { &LOOKS[..1] } else { &LOOKS };
         let default_ns = match request.what {
             What::All => DEFAULT_RUN_NS * u64::from(looks.last().copied().unwrap_or(1)),
@@ -54,6 +54,8 @@ impl Timing {
             What::Scan => SCAN_NS * u64::from(looks.last().copied().unwrap_or(1)),
             // So many pairs that each gets its passes, and little more.
             What::C2c if request.all_pairs => WINDOW_NS * u64::from(looks.last().copied().unwrap_or(1)),
+            // A row for each CPU, of which there are many.
+            What::MatrixLatency if request.per_cpu => SCAN_NS * u64::from(looks.last().copied().unwrap_or(1)),
             What::Idle => 2000 * MS,
             What::Peak | What::Max => 1000 * MS,
             What::MatrixLatency | What::MatrixBandwidth | What::Loaded | What::C2c => 500 * MS,

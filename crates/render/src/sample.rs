@@ -270,6 +270,7 @@ pub fn plan(what: What) -> Plan {
         toucher,
         holds: memgauge_model::Holds::Streams { streams: 1, bytes: 128 << 20 },
         bytes: 130 << 20,
+        first_touch: false,
     };
     Plan {
         simulated: false,

@@ -7,7 +7,7 @@ use memgauge_model::{
 /// The probe's four chases, in the order of `ns`: sequential, full-random, window-random at 64 and at 128 B.
 fn probed(ns: [f64; 4]) -> (Lab, [PointId; 4]) {
     let mut lab = Lab::new();
-    let ring = |order, stride| RingPlan { order, stride, grows: false, bytes: None };
+    let ring = |order, stride| RingPlan { order, stride, grows: false, bytes: None, block: None };
     let rings = vec![
         ring(Order::Sequential, 64),
         ring(Order::FullRandom, 128),

@@ -28,7 +28,7 @@ impl Lab {
             Pages::Thp | Pages::Huge2M => 2 * MIB,
             Pages::Huge1G => 1024 * MIB,
         };
-        let arena = Arena { node, pages, page_bytes, toucher: 0, holds, bytes: 512 * MIB };
+        let arena = Arena { node, pages, page_bytes, toucher: 0, holds, bytes: 512 * MIB, first_touch: false };
         self.record.plan.arenas.push(arena);
         self.record.plan.arenas.len() - 1
     }
@@ -41,7 +41,7 @@ impl Lab {
 
     /// A chasing thread on CPU 0 through 512 MiB.
     pub fn chaser(&mut self, node: NodeId, pages: Pages, order: Order) -> Thread {
-        let rings = vec![RingPlan { order, stride: 128, grows: false, bytes: None }];
+        let rings = vec![RingPlan { order, stride: 128, grows: false, bytes: None, block: None }];
         let arena = self.arena(node, pages, Holds::Chase { bytes: 512 * MIB, rings });
         Thread { cpu: 0, job: Job::Chase { arena, ring: 0 } }
     }

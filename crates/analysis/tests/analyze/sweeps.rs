@@ -12,7 +12,7 @@ fn chased(lab: &mut Lab, pages: Pages, ns: impl Fn(u64) -> f64) {
 }
 
 fn chased_in(lab: &mut Lab, order: Order, pages: Pages, ns: impl Fn(u64) -> f64) {
-    let rings = vec![RingPlan { order, stride: 64, grows: true, bytes: None }];
+    let rings = vec![RingPlan { order, stride: 64, grows: true, bytes: None, block: None }];
     let arena = lab.arena(0, pages, Holds::Chase { bytes: 128 * MIB, rings });
     for bytes in sizes() {
         let measure = Measure::SweepLatency { node: 0, span: Span { bytes, settle: true }, keepalive: false };

@@ -30,6 +30,18 @@ pub struct Place {
     /// Hardware threads of a core that load: all or one
     #[arg(long, global = true, value_name = "WHICH", value_parser = smt, allow_hyphen_values = true)]
     pub smt: Option<Smt>,
+    /// CPU that touches the observer's buffer first, which decides its node
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
+    pub touch_cpu: Option<Cpu>,
+    /// A row of the latency matrix for each CPU; with --smt one for each core; with --cpu for that one
+    #[arg(long, global = true)]
+    pub per_cpu: bool,
+    /// Node whose CPUs read in a scan; the scanned node's own if not given
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<NodeId>, allow_hyphen_values = true)]
+    pub from: Option<NodeId>,
+    /// How many CPUs read in a scan; all if not given
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub threads: Option<u32>,
     /// Let a load run on the observer's core; the result is then marked rejected
     #[arg(long, global = true)]
     pub share_core: bool,
@@ -60,6 +72,9 @@ pub struct Memory {
     /// Bytes between the nodes of a chase
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub stride: Option<u64>,
+    /// Nodes that are shuffled together in the window-random order; 4096 if not given
+    #[arg(long, global = true, value_name = "LINES", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub block: Option<u32>,
     /// Hardware prefetchers: auto, off or leave
     #[arg(long, global = true, value_name = "STATE", value_parser = prefetch, allow_hyphen_values = true)]
     pub prefetch: Option<Prefetch>,
@@ -84,6 +99,9 @@ pub struct Traffic {
     /// Busy threads that keep the chip awake beside an idle chase: on or off
     #[arg(long, global = true, value_name = "ON|OFF", value_parser = on_off, allow_hyphen_values = true)]
     pub keepalive: Option<bool>,
+    /// CPUs that are busy beside an idle chase, in place of one on another core
+    #[arg(long, global = true, value_name = "LIST", value_parser = cpu_list, allow_hyphen_values = true)]
+    pub keepalive_cpus: Option<CpuList>,
     /// Core to core by chase or pingpong; both if not given
     #[arg(long, global = true, value_name = "HOW", value_parser = method, allow_hyphen_values = true)]
     pub method: Option<C2cMethod>,

@@ -44,6 +44,11 @@ fn chases(what: What) -> bool {
     matches!(what, What::All | What::Idle | What::MatrixLatency | What::Loaded | What::Sweep)
 }
 
+/// Chases of one order, which may go by windows.
+fn windows(what: What) -> bool {
+    matches!(what, What::Idle | What::MatrixLatency | What::Loaded)
+}
+
 fn streams(what: What) -> bool {
     matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded | What::Sweep | What::Scan)
 }
@@ -66,7 +71,12 @@ const ROWS: &[Row] = &[
     row("cpu", observes, false),
     row("load_cpus", streams, false),
     row("node", any, false),
-    row("smt", streams, false),
+    row("smt", |what| streams(what) || what == What::MatrixLatency, false),
+    row("touch_cpu", |what| matches!(what, What::Idle | What::Loaded), false),
+    row("per_cpu", |what| what == What::MatrixLatency, false),
+    row("from", |what| what == What::Scan, false),
+    row("threads", |what| what == What::Scan, false),
+    row("block", windows, false),
     row("share_core", watches, false),
     row("root", any, true),
     row("simulate", any, true),
@@ -81,6 +91,7 @@ const ROWS: &[Row] = &[
     row("delays", delays, false),
     row("delay", delays, false),
     row("keepalive", idles, false),
+    row("keepalive_cpus", |what| what == What::Idle, false),
     row("method", transfers, false),
     row("all_pairs", |what| what == What::C2c, false),
     row("full", |what| what == What::C2c, false),

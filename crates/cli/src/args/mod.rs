@@ -239,6 +239,12 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         via: traffic.via,
         share_core: place.share_core,
         theoretical: traffic.theoretical,
+        keepalive_cpus: traffic.keepalive_cpus.clone(),
+        touch_cpu: place.touch_cpu,
+        block_lines: memory.block,
+        per_cpu: place.per_cpu,
+        readers: place.from,
+        threads: place.threads,
         seed: effort.seed.unwrap_or_else(new_seed),
         given,
     }
@@ -271,6 +277,10 @@ fn consistent(call: &Call) -> Result<(), Refusal> {
     }
     if call.request.full_pairs && !call.request.all_pairs {
         return Err(Refusal::new("--full", "", "says which pairs of CPUs, and none are asked for", "add --all-pairs"));
+    }
+    if call.request.what == What::MatrixLatency && call.request.given.contains_key("--smt") && !call.request.per_cpu {
+        let remedy = "add --per-cpu, or leave it out";
+        return Err(Refusal::new("--smt", call.request.typed("--smt"), "each node has one row, of one CPU", remedy));
     }
     if call.output.json.as_deref().is_some_and(|path| path.as_os_str() == "-") && call.format != Format::Json {
         let remedy = "leave --format out, or name a file";

@@ -67,7 +67,7 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<Held, Failure> {
             Pages::Thp => sys::Pages::Thp,
             Pages::Huge2M | Pages::Huge1G => sys::Pages::Huge { bytes: planned.page_bytes },
         };
-        let spec = ArenaSpec { bytes: planned.bytes, pages, node: Some(planned.node), guard: true };
+        let spec = ArenaSpec { bytes: planned.bytes, pages, node: (!planned.first_touch).then_some(planned.node), guard: true };
         let arena = match sys::Arena::map(&spec).map_err(unmapped) {
             Ok(arena) => arena,
             Err(failure) => {

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn base_pages_cost_a_walk_at_random_and_next_to_nothing_in_windows() {
         let pages = Pages::default();
-        let ring = |order| RingPlan { order, stride: 128, grows: false, bytes: None };
+        let ring = |order| RingPlan { order, stride: 128, grows: false, bytes: None, block: None };
         let cost = |order, page: f64| translation_ns(&pages, &ring(order), 1e9, page);
         let whole = pages.l2_ns + pages.walk_ns;
         assert!((cost(Order::FullRandom, 4096.0) / whole - 1.0).abs() < 0.01);

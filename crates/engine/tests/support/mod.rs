@@ -48,7 +48,7 @@ pub fn arena(plan: &mut Plan, cpu: u32, pages: Pages, holds: Holds) -> ArenaId {
         Holds::Streams { streams, bytes } => u64::from(*streams) * (bytes + (2 << 20) + 4096 + 64),
     };
     let bytes = bytes.next_multiple_of(page_bytes);
-    plan.arenas.push(Arena { node: 0, pages, page_bytes, toucher: cpu, holds, bytes });
+    plan.arenas.push(Arena { node: 0, pages, page_bytes, toucher: cpu, holds, bytes, first_touch: false });
     plan.phases[0].arenas.push(plan.arenas.len() - 1);
     plan.arenas.len() - 1
 }
@@ -69,7 +69,7 @@ pub fn rings(bytes: u64, rings: &[(Order, u64)]) -> Holds {
         bytes,
         rings: rings
             .iter()
-            .map(|(order, stride)| RingPlan { order: *order, stride: *stride, grows: false, bytes: None })
+            .map(|(order, stride)| RingPlan { order: *order, stride: *stride, grows: false, bytes: None, block: None })
             .collect(),
     }
 }

@@ -48,7 +48,7 @@ fn curve(draft: &mut Draft, mix: Mix, delays: Vec<DelayRef>, slots: usize, pilot
     let pilot_ns = if draft.request.what == What::All { SHORT_PILOT_NS } else { PILOT_NS };
     let loads = draft.roles.loads.clone();
     draft.curves.push(CurvePlan { mix, observer, node, loads, slots, pilot, pilot_ns });
-    let (arena, ring) = draft.chase(observer, node, draft.choices.headline());
+    let (arena, ring) = draft.chase(observer, draft.roles.watched, draft.choices.headline());
     for delay in delays {
         let mut all = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
         all.extend(draft.streams(&threads, mix, delay));

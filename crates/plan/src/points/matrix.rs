@@ -4,20 +4,33 @@ use super::{rfo_probe, streaming_cpus};
 use crate::checks::value;
 use crate::choices;
 use crate::draft::Draft;
-use memgauge_model::{Cpu, CpuList, DelayRef, Job, Measure, Mix, NodeId, Refusal, Thread, What};
+use memgauge_model::{Cpu, CpuList, DelayRef, Job, Measure, Mix, NodeId, Refusal, Smt, Thread, What};
 
 pub(super) fn latency(draft: &mut Draft) -> Result<(), Refusal> {
-    let observer = draft.roles.observer;
     for from in draft.site.cpu_nodes() {
-        let own = draft.site.own_cpus(from);
-        let Some(cpu) = own.iter().copied().find(|cpu| *cpu == observer).or_else(|| own.first().copied()) else { continue };
-        for to in columns(draft) {
-            let (arena, ring) = draft.chase(cpu, to, draft.choices.headline());
-            let threads = vec![Thread { cpu, job: Job::Chase { arena, ring } }];
-            draft.point(Measure::MatrixLatency { from, to }, threads, draft.timing.point_ns);
+        for cpu in rows(draft, from) {
+            for to in columns(draft) {
+                let (arena, ring) = draft.chase(cpu, to, draft.choices.headline());
+                let threads = vec![Thread { cpu, job: Job::Chase { arena, ring } }];
+                draft.point(Measure::MatrixLatency { from, to }, threads, draft.timing.point_ns);
+            }
         }
     }
     some_rows(draft)
+}
+
+/// The CPUs of a node that have rows: one, or each of them (by `--smt` one of each core); with `--cpu` that one alone.
+fn rows(draft: &Draft, from: NodeId) -> Vec<Cpu> {
+    let own = draft.site.own_cpus(from);
+    if !draft.request.per_cpu {
+        let observer = own.iter().copied().find(|cpu| *cpu == draft.roles.observer);
+        return observer.or_else(|| own.first().copied()).into_iter().collect();
+    }
+    if let Some(asked) = draft.request.cpu {
+        return own.iter().copied().filter(|cpu| *cpu == asked).collect();
+    }
+    let all: CpuList = own.iter().copied().collect();
+    if draft.request.smt == Smt::One { draft.site.one_a_core(&all) } else { all }.iter().collect()
 }
 
 pub(super) fn bandwidth(draft: &mut Draft) -> Result<(), Refusal> {

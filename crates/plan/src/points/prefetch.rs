@@ -1,7 +1,7 @@
 //! Is prefetching on? Chases that it helps beside chases that it can't help, in the same memory and under the same conditions
 //! as the figures that it could spoil.
 
-use super::idle::keeper;
+use super::idle::keepers;
 use crate::draft::Draft;
 use memgauge_model::{Job, Measure, Order, Prefetch, RingPlan, Thread, What, units};
 
@@ -16,10 +16,10 @@ const SPAN: u64 = 512 << 20;
 
 /// Streaming: sequential against full-random. Spatial: window-random over every line against every other line.
 const RINGS: [RingPlan; 4] = [
-    RingPlan { order: Order::Sequential, stride: LINE, grows: false, bytes: Some(SPAN) },
-    RingPlan { order: Order::FullRandom, stride: 2 * LINE, grows: false, bytes: None },
-    RingPlan { order: Order::WindowRandom, stride: LINE, grows: false, bytes: Some(SPAN) },
-    RingPlan { order: Order::WindowRandom, stride: 2 * LINE, grows: false, bytes: None },
+    RingPlan { order: Order::Sequential, stride: LINE, grows: false, bytes: Some(SPAN), block: None },
+    RingPlan { order: Order::FullRandom, stride: 2 * LINE, grows: false, bytes: None, block: None },
+    RingPlan { order: Order::WindowRandom, stride: LINE, grows: false, bytes: Some(SPAN), block: None },
+    RingPlan { order: Order::WindowRandom, stride: 2 * LINE, grows: false, bytes: None, block: None },
 ];
 
 /// Draws the points that no idle figure makes already, in the memory of the headline's chase.
@@ -27,7 +27,7 @@ pub(super) fn draw(draft: &mut Draft) {
     if !wanted(draft) {
         return;
     }
-    let (observer, node) = (draft.roles.observer, draft.roles.target);
+    let (observer, node) = (draft.roles.observer, draft.roles.watched);
     let headline = draft.choices.headline();
     let (arena, _) = draft.chase(observer, node, headline);
     if let Some(why) = useless(draft, arena, headline.stride) {
@@ -37,11 +37,11 @@ pub(super) fn draw(draft: &mut Draft) {
         return;
     }
     // As the figures are: only an idle chase has somebody beside it.
-    let keeper = keeper(draft).filter(|_| idles(draft));
+    let keepers = if idles(draft) { keepers(draft) } else { Vec::new() };
     for wanted in RINGS {
         let ring = draft.ring_or_longer(arena, wanted);
         let mut threads = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
-        threads.extend(keeper.map(|cpu| Thread { cpu, job: Job::KeepAlive }));
+        threads.extend(keepers.iter().map(|&cpu| Thread { cpu, job: Job::KeepAlive }));
         let there = draft.points.iter().any(|point| matches!(point.measure, Measure::Idle { .. }) && point.threads == threads);
         if !there {
             draft.point(Measure::PrefetchProbe, threads, draft.timing.point_ns.min(LONGEST_NS));

@@ -54,7 +54,7 @@ pub(super) fn brief(draft: &mut Draft) {
     let (arena, _) = draft.chase(observer, node, headline);
     let automatic = draft.sketches[arena].llc.unwrap_or(ASSUMED_LLC).saturating_mul(BRIEF_FACTOR).max(FLOOR);
     let largest = draft.request.buffer.map_or(automatic, |asked| asked.next_multiple_of(SMALLEST).min(automatic));
-    let ring = RingPlan { order: Order::SplitRandom, stride: LINE, grows: true, bytes: Some(largest) };
+    let ring = RingPlan { order: Order::SplitRandom, stride: LINE, grows: true, bytes: Some(largest), block: None };
     let ring = draft.ring_in(arena, ring);
     let keeper = idle::keeper(draft);
     for bytes in grid(BRIEF_SMALLEST, BRIEF_AN_OCTAVE).take_while(|bytes| *bytes < largest).chain([largest]) {

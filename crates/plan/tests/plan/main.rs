@@ -3,6 +3,7 @@
 // The attribute tells clippy that helpers outside `#[test]` functions are tests too.
 #[cfg(test)]
 mod memory;
+mod options;
 #[cfg(test)]
 mod pairs;
 #[cfg(test)]

@@ -210,6 +210,12 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--method" => request.method = Some(text.parse().unwrap()),
             "--all-pairs" => request.all_pairs = true,
             "--via" => request.via = Some(text.parse().unwrap()),
+            "--keepalive-cpus" => request.keepalive_cpus = Some(list(text)),
+            "--touch-cpu" => request.touch_cpu = Some(text.parse().unwrap()),
+            "--block" => request.block_lines = Some(text.parse().unwrap()),
+            "--per-cpu" => request.per_cpu = true,
+            "--from" => request.readers = Some(text.parse().unwrap()),
+            "--threads" => request.threads = Some(text.parse().unwrap()),
             "--share-core" => request.share_core = true,
             other => panic!("{other} is not known here"),
         }

@@ -20,8 +20,12 @@ pub fn matrix_table(page: &mut Page, matrix: &Matrix) {
     page.gap();
     page.labelled(&title(&matrix.name), &paint(page.style.dim, &conditions));
     let mut head = vec![Cell::left(unit(&matrix.unit).0)];
-    let (row_name, column_name) =
-        if matrix.name.starts_with("c2c") { ("from", "to") } else { ("CPUs of node", "memory of node") };
+    let by_cpu = matrix.labels.get("scope").is_some_and(|scope| scope == "cpu");
+    let (row_name, column_name) = match matrix.name.starts_with("c2c") {
+        true => ("from", "to"),
+        false if by_cpu => ("CPU", "memory of node"),
+        false => ("CPUs of node", "memory of node"),
+    };
     for column in &matrix.columns {
         head.extend([Cell::right(format!("{column_name} {column}")), Cell::left("")]);
     }
