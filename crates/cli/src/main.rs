@@ -6,6 +6,7 @@ mod documents;
 mod environment;
 mod exit;
 mod import;
+mod mlc;
 mod outputs;
 mod prefetch;
 mod progress;
@@ -20,7 +21,11 @@ use std::process::ExitCode;
 use trouble::Trouble;
 
 fn main() -> ExitCode {
-    let outcome = match args::read(std::env::args_os().collect()) {
+    let argv: Vec<_> = std::env::args_os().collect();
+    if let Some(words) = mlc::words(&argv) {
+        return ExitCode::from(mlc::run(&words));
+    }
+    let outcome = match args::read(argv) {
         Ok(call) => spine::run(&call),
         Err(Stop::Text(text)) => {
             say::result(&text).map(|()| exit::DONE).map_err(|error| Trouble::Failed(format!("stdout: {error}")))

@@ -36,8 +36,7 @@ pub fn run(call: &Call) -> Result<u8, Trouble> {
         Command::Import => import::run(call),
         Command::Repeat => repeat::run(call),
         Command::Measure(_) if call.dry_run => dry_run(call),
-        Command::Measure(_) if call.simulate.is_some() => simulate(call),
-        Command::Measure(_) => measure(call),
+        Command::Measure(_) => finish(call),
     }
 }
 
@@ -61,10 +60,35 @@ fn dry_run(call: &Call) -> Result<u8, Trouble> {
     Ok(exit::DONE)
 }
 
-fn measure(call: &Call) -> Result<u8, Trouble> {
+/// What came out, and where it goes.
+pub struct Obtained {
+    /// All that was measured.
+    pub record: Record,
+    /// What follows from it.
+    pub report: Report,
+    /// Opened before anything was measured.
+    pub outputs: Outputs,
+}
+
+/// Measures what is asked, here or on the machine that is described.
+///
+/// # Errors
+///
+/// [`Trouble`] where there is no result.
+pub fn obtain(call: &Call) -> Result<Obtained, Trouble> {
+    if call.simulate.is_some() { simulate(call) } else { measure(call) }
+}
+
+fn finish(call: &Call) -> Result<u8, Trouble> {
+    let Obtained { record, report, mut outputs } = obtain(call)?;
+    write(call, &record, &report, &mut outputs)?;
+    Ok(code(call, &record.run, &report))
+}
+
+fn measure(call: &Call) -> Result<Obtained, Trouble> {
     let mut machine = machine(call)?;
     let mut plan = memgauge_plan::build(&call.request, &machine)?;
-    let mut outputs = Outputs::prepare(&call.output)?;
+    let outputs = Outputs::prepare(&call.output)?;
     signals::install().map_err(|error| Trouble::Failed(format!("signals: {error}")))?;
     let turn = turn(call.output.quiet)?;
     if turn.waited {
@@ -83,16 +107,15 @@ fn measure(call: &Call) -> Result<u8, Trouble> {
     }
     let record = record(call, machine, plan, hardware, prefetchers, &turn)?;
     let report = memgauge_analysis::analyze(&record);
-    write(call, &record, &report, &mut outputs)?;
-    Ok(code(call, &record.run, &report))
+    Ok(Obtained { record, report, outputs })
 }
 
 /// The same way with a backend that makes its answers: nothing here is locked, probed, switched or watched.
-fn simulate(call: &Call) -> Result<u8, Trouble> {
+fn simulate(call: &Call) -> Result<Obtained, Trouble> {
     let description = simulation::description(call)?;
     let machine = description.machine();
     let plan = memgauge_plan::build(&call.request, &machine)?;
-    let mut outputs = Outputs::prepare(&call.output)?;
+    let outputs = Outputs::prepare(&call.output)?;
     signals::install().map_err(|error| Trouble::Failed(format!("signals: {error}")))?;
     let mut backend = Simulated::new(description, plan.request.seed, signals::stop_flag());
     let started = jiff::Timestamp::now();
@@ -106,11 +129,15 @@ fn simulate(call: &Call) -> Result<u8, Trouble> {
     let (before, after) = Default::default();
     let record = Record { tool: tool(), command, machine, plan, before, after, run };
     let report = memgauge_analysis::analyze(&record);
-    write(call, &record, &report, &mut outputs)?;
-    Ok(code(call, &record.run, &report))
+    Ok(Obtained { record, report, outputs })
 }
 
-fn machine(call: &Call) -> Result<Machine, Trouble> {
+/// The machine that is measured, read or described.
+///
+/// # Errors
+///
+/// [`Trouble`] where there is none.
+pub fn machine(call: &Call) -> Result<Machine, Trouble> {
     if call.simulate.is_some() {
         return Ok(simulation::description(call)?.machine());
     }
@@ -220,8 +247,8 @@ fn write(call: &Call, record: &Record, report: &Report, outputs: &mut Outputs) -
     outputs.write(&text, document, &files)
 }
 
-/// A signal weighs most, then a failure, then the verdict.
-fn code(call: &Call, run: &Run, report: &Report) -> u8 {
+/// The exit code: a signal weighs most, then a failure, then the verdict.
+pub fn code(call: &Call, run: &Run, report: &Report) -> u8 {
     match (&run.end, signals::stop_requested()) {
         (End::Complete, _) if report.metrics.iter().all(|metric| metric.name.starts_with("clock_")) => {
             say::line("no figure could be measured; the result says why");

@@ -89,6 +89,14 @@ pub struct Call {
     pub output: Output,
 }
 
+impl Call {
+    /// A measurement that another front end asks for.
+    pub fn measuring(argv: Vec<String>, request: Request, simulate: Option<PathBuf>, output: Output) -> Self {
+        let command = Command::Measure(request.what);
+        Self { argv, command, request, root: None, simulate, dry_run: false, files: Vec::new(), repeated: (None, Vec::new()), format: Format::Text, output }
+    }
+}
+
 /// Why there is nothing to do.
 #[derive(Debug)]
 pub enum Stop {
@@ -251,7 +259,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
 }
 
 /// A seed from the system's randomness, short enough to type.
-fn new_seed() -> u64 {
+pub fn new_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish() >> 32
 }
 

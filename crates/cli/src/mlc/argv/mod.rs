@@ -1,0 +1,287 @@
+//! argv of the Memory Latency Checker → what is asked. Text alone: files are read by who calls, no system is touched.
+//!
+//! To add an option: a row in `options.rs`.
+
+mod files;
+mod loads;
+mod modes;
+mod options;
+mod usage;
+mod values;
+
+pub use modes::Mode;
+pub use usage::usage;
+
+use memgauge_model::{Delays, Machine, Mix, Order, Prefetch, Refusal, Request};
+use options::{CONFLICTS, Value, row_of};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Reads a named file, or says why not.
+pub type Reader<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// The five mixes of the peak modes.
+const FIVE: [Mix; 5] = [Mix::Read, Mix::R3W1, Mix::R2W1, Mix::R1W1, Mix::R2W1NtTwo];
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// One mode, or a whole run.
+    pub mode: Option<Mode>,
+    /// What options have set of it.
+    pub request: Request,
+    /// `-r`.
+    pub random: bool,
+    /// `-e`.
+    pub leave: bool,
+    /// `-v`.
+    pub verbose: bool,
+    /// `-S` of a scan; 0: as usual.
+    pub scan_bucket: u32,
+    /// `-t` of a scan.
+    pub scan_threads: Option<u32>,
+    /// Lines of `-o`.
+    loads: Vec<files::Load>,
+    /// To be told.
+    pub notes: Vec<String>,
+    /// Words as they were typed, without those that are ours.
+    pub echo: Vec<String>,
+    /// Options that were typed, and the values behind them.
+    pub given: BTreeMap<char, String>,
+    /// What is ours.
+    pub ours: Ours,
+}
+
+/// Flags that the Memory Latency Checker has not.
+#[derive(Debug, Clone, Default)]
+pub struct Ours {
+    /// `--json FILE`
+    pub json: Option<PathBuf>,
+    /// `--out DIR`
+    pub out: Option<PathBuf>,
+    /// `--simulate MACHINE`
+    pub simulate: Option<PathBuf>,
+    /// `--seed N`
+    pub seed: Option<u64>,
+    /// `--dry-run`
+    pub dry_run: bool,
+    /// `--quiet`
+    pub quiet: bool,
+}
+
+/// Why nothing is done.
+#[derive(Debug)]
+pub enum Wrong {
+    /// A word that is nothing of ours. With `usage`, the usage follows.
+    Invalid {
+        /// As it was typed.
+        word: String,
+        /// Was help asked for?
+        usage: bool,
+    },
+    /// Anything else, in one line.
+    Refused(Refusal),
+}
+
+/// Reads the words behind the program's name.
+///
+/// # Errors
+///
+/// [`Wrong`], of the first word that can't stand.
+pub fn read(words: &[String], read: Reader<'_>) -> Result<Asked, Wrong> {
+    let mut asked = blank();
+    let mut typed = Vec::new();
+    let mut rest = words.iter().peekable();
+    while let Some(word) = rest.next() {
+        if let Some(mode) = Mode::read(word) {
+            if let Some(other) = asked.mode.replace(mode) {
+                return Err(refused(&format!("--{}", mode.name()), "", format!("beside --{}", other.name()), "name one mode"));
+            }
+            asked.echo.push(word.clone());
+            continue;
+        }
+        if let Some(name) = word.strip_prefix("--") {
+            ours(&mut asked.ours, name, &mut rest).map_err(|wrong| wrong.unwrap_or_else(|| invalid(word)))?;
+            continue;
+        }
+        let mut letters = word.strip_prefix('-').unwrap_or_default().chars();
+        let row = letters.next().and_then(row_of).ok_or_else(|| invalid(word))?;
+        let mut value = letters.as_str().to_owned();
+        asked.echo.push(word.clone());
+        if row.value.is_empty() != value.is_empty() {
+            let next = rest.next_if(|next| !row.value.is_empty() && value.is_empty() && !next.starts_with('-'));
+            let Some(next) = next else {
+                return Err(if row.value.is_empty() { invalid(word) } else { needs(row) });
+            };
+            value.clone_from(next);
+            asked.echo.push(next.clone());
+        }
+        if asked.given.insert(row.letter, value.clone()).is_some() {
+            return Err(refused(&flag(row.letter), "", "stands there twice", "write it once"));
+        }
+        typed.push((row, value));
+    }
+    for (row, _) in &typed {
+        has_meaning(row, asked.mode)?;
+    }
+    conflicts(&asked)?;
+    for (row, value) in &typed {
+        let behind = Value { text: value, mode: asked.mode, read };
+        (row.set)(&mut asked, &behind).map_err(|slip| refused(&flag(row.letter), value, slip.problem, &slip.remedy))?;
+    }
+    observer_is_free(&asked)?;
+    Ok(asked)
+}
+
+impl Asked {
+    /// The requests of its sections, for this machine.
+    ///
+    /// # Errors
+    ///
+    /// What the machine can't give, of what only this front end knows.
+    pub fn sections(&self, machine: &Machine) -> Result<Vec<(Mode, Request)>, Refusal> {
+        let mut asked = self.clone();
+        let typed = |letter: char| self.given.get(&letter).cloned().unwrap_or_default();
+        loads::place(&mut asked, machine).map_err(|problem| Refusal::new("-o", typed('o'), problem, "name their node"))?;
+        let modes = asked.mode.map_or_else(|| Mode::WHOLE_RUN.to_vec(), |mode| vec![mode]);
+        let sections = modes.into_iter().map(|mode| Ok((mode, asked.section(mode, machine)?)));
+        sections.collect()
+    }
+
+    /// Can the prefetchers of the latency thread be switched off, and shall they?
+    pub fn switches(&self, machine: &Machine) -> bool {
+        !self.leave && machine.platform.prefetch_control.known().is_some()
+    }
+
+    fn section(&self, mode: Mode, machine: &Machine) -> Result<Request, Refusal> {
+        let mut request = Request { what: mode.what(), ..self.request.clone() };
+        match mode {
+            Mode::LatencyMatrix | Mode::Idle | Mode::Loaded => {
+                let sequential = !self.random && (self.leave || self.switches(machine));
+                request.order = Some(if sequential { Order::Sequential } else { Order::WindowRandom });
+                request.prefetch = match self.leave {
+                    true => Prefetch::Leave,
+                    false if sequential => Prefetch::Off,
+                    false => Prefetch::Auto,
+                };
+            }
+            Mode::Peak | Mode::Max => request.mixes = FIVE.to_vec(),
+            Mode::BandwidthMatrix => {}
+            Mode::C2c => {
+                request.method = Some(memgauge_model::C2cMethod::Chase);
+                request.via = Some(memgauge_model::C2cVia::L2);
+            }
+            Mode::Scan => request.load_cpus = self.scan_cpus(machine)?,
+        }
+        if mode == Mode::Loaded {
+            request.delays = Some(request.delays.unwrap_or(Delays::Mlc));
+        }
+        Ok(request)
+    }
+
+    /// The first CPUs of the scanned node, as many as were asked for.
+    fn scan_cpus(&self, machine: &Machine) -> Result<Option<memgauge_model::CpuList>, Refusal> {
+        let Some(count) = self.scan_threads else { return Ok(None) };
+        let first = || machine.nodes.iter().find(|node| node.memory_bytes > 0).map(|node| node.node);
+        let node = self.request.node.or_else(first).and_then(|id| machine.node(id));
+        let near = node.map(|node| node.local_cpus.intersection(&machine.allowed_cpus)).unwrap_or_default();
+        match near.len() >= count as usize {
+            true => Ok(Some(near.iter().take(count as usize).collect())),
+            false => {
+                let problem = format!("threads of a scan, and {} CPUs are near", near.len());
+                Err(Refusal::new("-t", count.to_string(), problem, "write fewer"))
+            }
+        }
+    }
+}
+
+fn blank() -> Asked {
+    Asked {
+        mode: None,
+        request: Request::new(memgauge_model::What::All),
+        random: false,
+        leave: false,
+        verbose: false,
+        scan_bucket: 0,
+        scan_threads: None,
+        loads: Vec::new(),
+        notes: Vec::new(),
+        echo: Vec::new(),
+        given: BTreeMap::new(),
+        ours: Ours::default(),
+    }
+}
+
+/// A flag of ours, by its name without dashes; `Err(None)` if it is none.
+fn ours<'a>(ours: &mut Ours, name: &str, rest: &mut impl Iterator<Item = &'a String>) -> Result<(), Option<Wrong>> {
+    let (name, attached) = name.split_once('=').map_or((name, None), |(name, value)| (name, Some(value.to_owned())));
+    let flag = format!("--{name}");
+    let mut value = || {
+        let value = attached.clone().or_else(|| rest.next().cloned()).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Some(refused(&flag, "", "needs a value", "write one after it")))
+    };
+    match name {
+        "json" => ours.json = Some(value()?.into()),
+        "out" => ours.out = Some(value()?.into()),
+        "simulate" => ours.simulate = Some(value()?.into()),
+        "seed" => {
+            let typed = value()?;
+            let seed = values::number(&typed).map_err(|problem| Some(refused(&flag, &typed, problem, "such as 7")))?;
+            ours.seed = Some(seed);
+        }
+        "dry-run" if attached.is_none() => ours.dry_run = true,
+        "quiet" if attached.is_none() => ours.quiet = true,
+        _ => return Err(None),
+    }
+    Ok(())
+}
+
+fn has_meaning(row: &options::Row, mode: Option<Mode>) -> Result<(), Wrong> {
+    match mode {
+        None if row.whole_run => Ok(()),
+        None => Err(refused(&flag(row.letter), "", "has a meaning with a mode only", "name one, such as --loaded_latency")),
+        Some(mode) if row.meaning.contains(&mode) || row.harmless.contains(&mode) => Ok(()),
+        Some(mode) => {
+            let with = row.meaning.iter().map(|mode| format!("--{}", mode.name())).collect::<Vec<_>>().join(", ");
+            Err(refused(&flag(row.letter), "", format!("has no meaning for --{}", mode.name()), &format!("it has for {with}")))
+        }
+    }
+}
+
+fn conflicts(asked: &Asked) -> Result<(), Wrong> {
+    match CONFLICTS.iter().find(|(a, b)| asked.given.contains_key(a) && asked.given.contains_key(b)) {
+        Some((a, b)) => Err(refused(&flag(*a), "", format!("can't stand beside -{b}"), "leave one of them out")),
+        None => Ok(()),
+    }
+}
+
+/// A mask must leave CPU 0 to the latency thread.
+fn observer_is_free(asked: &Asked) -> Result<(), Wrong> {
+    let masked = asked.given.get(&'m').filter(|_| !asked.given.contains_key(&'T'));
+    match (masked, &asked.request.load_cpus) {
+        (Some(typed), Some(cpus)) if cpus.contains(0) => {
+            Err(refused("-m", typed, "CPU 0 is for the latency thread", "leave it out of the mask, or add -T"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn flag(letter: char) -> String {
+    format!("-{letter}")
+}
+
+fn needs(row: &options::Row) -> Wrong {
+    refused(&flag(row.letter), "", "needs a value", &format!("write {} behind it", row.value))
+}
+
+fn invalid(word: &str) -> Wrong {
+    let plain = word.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    Wrong::Invalid { word: plain, usage: word == "--help" }
+}
+
+fn refused(flag: &str, value: &str, problem: impl Into<String>, remedy: &str) -> Wrong {
+    Wrong::Refused(Refusal::new(flag, value, problem, remedy))
+}
+
+#[cfg(test)]
+mod tests;

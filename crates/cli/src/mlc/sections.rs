@@ -1,0 +1,48 @@
+//! One section: its text, what stands beside it on stderr.
+
+use super::argv::Mode;
+use crate::say;
+use memgauge_model::{Order, Plan, Prefetch, Report, Request, State, units};
+use memgauge_render::mlc::{self, Style};
+
+/// Its text.
+pub fn text(mode: Mode, report: &Report, style: &Style) -> String {
+    let render = match mode {
+        Mode::LatencyMatrix => mlc::latency_matrix,
+        Mode::BandwidthMatrix => mlc::bandwidth_matrix,
+        Mode::Peak => mlc::peak,
+        Mode::Max => mlc::max,
+        Mode::Idle => mlc::idle,
+        Mode::Loaded => mlc::loaded,
+        Mode::C2c => mlc::c2c,
+        Mode::Scan => mlc::scan,
+    };
+    render(report, style)
+}
+
+/// The same where prefetchers can't be switched off after all.
+pub fn at_random(request: &Request) -> Request {
+    Request { order: Some(Order::WindowRandom), prefetch: Prefetch::Auto, ..request.clone() }
+}
+
+/// The memory that it takes, in one line.
+pub fn budget(plan: &Plan) -> String {
+    let most = plan.budget.buffers + plan.budget.page_tables + plan.budget.program;
+    format!("memory: {} at most; about {}", units::bytes(most), units::span(plan.estimate.total_ns()))
+}
+
+/// What the text has no place for.
+pub fn beside(report: &Report) {
+    if report.status.state == State::Rejected {
+        say::line(&format!("rejected: {}", report.status.reasons.join("; ")));
+    }
+    for finding in &report.findings {
+        say::line(&finding.text);
+    }
+    report.unavailable.iter().for_each(|gap| say::line(&format!("{}: {}", gap.name, gap.detail)));
+    let relative = |metric: &memgauge_model::Metric| Some(metric.half_width()? / metric.value).filter(|half| half.is_finite());
+    let widest = report.metrics.iter().filter_map(relative);
+    if let Some(half) = widest.reduce(f64::max) {
+        say::line(&format!("95 % intervals are within {:.1} % of each figure; --json FILE has each", half * 100.0));
+    }
+}
