@@ -10,7 +10,7 @@ use crate::{Outcome, lanes, say, sh};
 /// A workspace of its own.
 const FOLDER: &str = "fuzz";
 /// In the order in which they run.
-const TARGETS: [&str; 5] = ["argv", "document", "import", "smbios", "tree"];
+const TARGETS: [&str; 6] = ["argv", "document", "import", "mlc", "smbios", "tree"];
 /// What `cargo fuzz --sanitizer none` passes: counters at each edge, and the operands of comparisons. An address sanitizer would
 /// find nothing in code that is safe throughout; `cargo xtask asan` has it for the crate that is not.
 const FLAGS: &[&str] = &[

@@ -2,6 +2,8 @@
 //! other. stdout carries its text alone; what is uncertain, rejected or missing stands on stderr.
 
 mod argv;
+#[cfg(test)]
+mod plans;
 mod sections;
 mod translate;
 

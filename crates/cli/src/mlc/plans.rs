@@ -1,0 +1,146 @@
+//! What options do to plans: who, where, which loop, which pages. On machines that are only described.
+
+use super::argv::{self, Asked};
+use super::translate;
+use memgauge_engine::simulated::preset;
+use memgauge_model::{DelayRef, Isa, Job, Machine, Measure, Mix, Order, Pages, Plan, Prefetch, Refusal};
+
+const LOADS: &str = "0-3 W5 seq 40m dram 1 300\n6 W5 seq 40m dram 1 300\n";
+
+fn machine(name: &str) -> Machine {
+    preset(name).unwrap().machine()
+}
+
+fn asked(words: &str) -> Asked {
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    let files = |path: &str| Ok(if path == "loads" { LOADS } else { "7\n9\n" }.to_owned());
+    argv::read(&words, &files).unwrap_or_else(|wrong| panic!("{words:?}: {wrong:?}"))
+}
+
+fn try_plan(words: &str) -> Result<Plan, Refusal> {
+    let (asked, machine) = (asked(words), machine("icelake-2s"));
+    let (_, request) = asked.sections(&machine)?.remove(0);
+    memgauge_plan::build(&request, &machine).map_err(|refusal| translate::refusal(refusal, &asked.given))
+}
+
+fn plan(words: &str) -> Plan {
+    try_plan(words).unwrap_or_else(|refusal| panic!("{words}: {refusal}"))
+}
+
+/// Mixes, instruction sets, blocks and delays of all streams.
+fn streams(plan: &Plan) -> Vec<(Mix, Isa, Option<u32>, DelayRef)> {
+    let jobs = plan.points.iter().flat_map(|point| &point.threads).map(|thread| &thread.job);
+    let streams = jobs.filter_map(|job| match job {
+        Job::Stream { mix, isa, block_lines, delay, .. } => Some((*mix, *isa, *block_lines, *delay)),
+        _ => None,
+    });
+    streams.collect()
+}
+
+fn delays(plan: &Plan) -> Vec<u32> {
+    let of = |measure: &Measure| match measure {
+        Measure::Loaded { delay: DelayRef::Fixed(delay), .. } => Some(*delay),
+        _ => None,
+    };
+    plan.points.iter().filter_map(|point| of(&point.measure)).collect()
+}
+
+#[test]
+fn observer_loads_node_and_buffer_are_those_that_were_named() {
+    let plan = plan("--loaded_latency -c2 -k4-7 -j1 -R -b10m -t3");
+    assert_eq!((plan.observer, plan.loads.to_string().as_str(), plan.target), (Some(2), "4-7", 1));
+    assert!(plan.arenas.iter().all(|arena| arena.node == 1));
+    assert!(streams(&plan).iter().all(|(mix, ..)| *mix == Mix::Read));
+    assert_eq!(plan.request.buffer, Some(10 << 20));
+    assert_eq!(plan.request.time_ns, Some(3_000_000_000));
+    assert_eq!(delays(&plan), memgauge_model::MLC_DELAYS);
+}
+
+#[test]
+fn a_mask_and_a_list_are_the_same_loads() {
+    assert_eq!(plan("--loaded_latency -mf0").loads, plan("--loaded_latency -k4-7").loads);
+    assert_eq!(plan("--loaded_latency -d0").loads.contains(0), false);
+}
+
+#[test]
+fn delays_are_one_or_those_of_a_file() {
+    assert_eq!(delays(&plan("--loaded_latency -d0")), [0]);
+    assert_eq!(delays(&plan("--loaded_latency -gfile")), [7, 9]);
+}
+
+#[test]
+fn a_file_of_loads_gives_who_what_where_and_when() {
+    let plan = plan("--loaded_latency -oloads");
+    assert_eq!((plan.observer, plan.loads.to_string().as_str(), plan.target), (Some(0), "1-3,6", 1));
+    assert_eq!(delays(&plan), [300]);
+    assert!(streams(&plan).iter().any(|(mix, ..)| *mix == Mix::R1W1));
+}
+
+#[test]
+fn traffic_codes_choose_the_loop() {
+    for (code, mix) in [("2", Mix::R2W1), ("5", Mix::R1W1), ("6", Mix::W1Nt), ("10", Mix::R2W1NtTwo), ("12", Mix::R4W1)] {
+        assert_eq!(plan(&format!("--bandwidth_matrix -W{code}")).request.mixes, [mix]);
+        assert!(streams(&plan(&format!("--loaded_latency -d0 -W{code}"))).iter().any(|(got, ..)| *got == mix), "{code}");
+    }
+    let peak = streams(&plan("--peak_injection_bandwidth"));
+    for mix in [Mix::Read, Mix::R3W1, Mix::R2W1, Mix::R1W1, Mix::R2W1NtTwo] {
+        assert!(peak.iter().any(|(got, ..)| *got == mix), "{mix:?}");
+    }
+}
+
+#[test]
+fn vectors_pages_blocks_and_threads_are_as_asked() {
+    assert!(streams(&plan("--max_bandwidth -Y")).iter().all(|(_, isa, ..)| *isa == Isa::Avx2));
+    assert!(streams(&plan("--max_bandwidth -Z")).iter().all(|(_, isa, ..)| *isa == Isa::Avx512));
+    assert!(streams(&plan("--bandwidth_matrix -U")).iter().all(|(_, _, block, _)| block.is_some()));
+    let widest = |words: &str| plan(words).points.iter().map(|point| point.threads.len()).max();
+    let (one, all) = (widest("--peak_injection_bandwidth -X"), widest("--peak_injection_bandwidth"));
+    assert_eq!(one.map(|one| one * 2), all);
+    for (letter, pages) in [('L', Pages::Huge2M), ('h', Pages::Huge1G)] {
+        // The described machine may have none reserved: it is then refused by the letter.
+        match try_plan(&format!("--idle_latency -{letter} -b64m")) {
+            Ok(plan) => assert!(plan.arenas.iter().all(|arena| arena.pages == pages)),
+            Err(refusal) => assert_eq!(refusal.flag, format!("-{letter}")),
+        }
+    }
+}
+
+#[test]
+fn the_chase_goes_in_sequence_where_prefetchers_can_be_switched_or_shall_be_left() {
+    let order = |words: &str| (plan(words).request.order, plan(words).request.prefetch);
+    let mut machine = machine("icelake-2s");
+    machine.platform.prefetch_control = memgauge_model::Avail::Known(Vec::new());
+    let switchable = asked("--idle_latency").sections(&machine).unwrap().remove(0).1;
+    assert_eq!((switchable.order, switchable.prefetch), (Some(Order::Sequential), Prefetch::Off));
+    assert_eq!(order("--idle_latency -e"), (Some(Order::Sequential), Prefetch::Leave));
+    assert_eq!(order("--idle_latency -r -e"), (Some(Order::WindowRandom), Prefetch::Leave));
+    assert_eq!(order("--idle_latency"), (Some(Order::WindowRandom), Prefetch::Auto));
+    assert_eq!(plan("--idle_latency -l256").request.stride, Some(256));
+}
+
+#[test]
+fn a_scan_reads_with_as_many_threads_as_asked() {
+    let plan = plan("--memory_bandwidth_scan -j1 -t2");
+    assert_eq!(plan.request.load_cpus.as_ref().map(memgauge_model::CpuList::len), Some(2));
+    assert!(plan.arenas.iter().all(|arena| arena.node == 1));
+}
+
+#[test]
+fn a_whole_run_is_five_sections_and_each_has_a_plan() {
+    let machine = machine("icelake-2s");
+    let sections = asked("-e -r -X").sections(&machine).unwrap();
+    assert_eq!(sections.len(), 5);
+    for (mode, request) in sections {
+        assert!(memgauge_plan::build(&request, &machine).is_ok(), "{mode:?}");
+    }
+}
+
+#[test]
+fn what_the_machine_lacks_is_refused_in_letters() {
+    let refused = |words: &str| try_plan(words).unwrap_err().to_string();
+    assert!(refused("--idle_latency -j7").starts_with("-j 7: no such node"), "{}", refused("--idle_latency -j7"));
+    assert!(refused("--idle_latency -c9999").starts_with("-c 9999: "));
+    assert!(refused("--loaded_latency -k9999").starts_with("-k 9999: "));
+    assert!(refused("--loaded_latency -c0 -k0").starts_with("-k 0: CPU 0 is the observer"));
+    assert!(refused("--loaded_latency -b9999g").starts_with("-b 9999g: "));
+}
