@@ -93,7 +93,18 @@ impl Call {
     /// A measurement that another front end asks for.
     pub fn measuring(argv: Vec<String>, request: Request, simulate: Option<PathBuf>, output: Output) -> Self {
         let command = Command::Measure(request.what);
-        Self { argv, command, request, root: None, simulate, dry_run: false, files: Vec::new(), repeated: (None, Vec::new()), format: Format::Text, output }
+        Self {
+            argv,
+            command,
+            request,
+            root: None,
+            simulate,
+            dry_run: false,
+            files: Vec::new(),
+            repeated: (None, Vec::new()),
+            format: Format::Text,
+            output,
+        }
     }
 }
 

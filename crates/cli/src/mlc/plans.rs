@@ -59,7 +59,7 @@ fn observer_loads_node_and_buffer_are_those_that_were_named() {
 #[test]
 fn a_mask_and_a_list_are_the_same_loads() {
     assert_eq!(plan("--loaded_latency -mf0").loads, plan("--loaded_latency -k4-7").loads);
-    assert_eq!(plan("--loaded_latency -d0").loads.contains(0), false);
+    assert!(!plan("--loaded_latency -d0").loads.contains(0));
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub fn patterns(text: &str) -> Result<Vec<[u8; 64]>, BadLine> {
         let digits = digits.ok_or_else(|| bad(line, "exactly 128 hexadecimal digits are expected"))?;
         let mut pattern = [0; 64];
         for (byte, pair) in pattern.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = u8::try_from(pair[0] << 4 | pair[1]).unwrap_or_default();
+            *byte = u8::try_from((pair[0] << 4) | pair[1]).unwrap_or_default();
         }
         patterns.push(pattern);
         if patterns.len() > PATTERN_LINES {
