@@ -5,6 +5,9 @@ use crate::say;
 use memgauge_model::{Order, Plan, Prefetch, Report, Request, State, units};
 use memgauge_render::mlc::{self, Style};
 
+/// How the names of what sections print begin.
+const SECTIONS: [&str; 7] = ["matrix_", "peak_", "max_", "idle_", "loaded_", "c2c_", "scan_"];
+
 /// Its text.
 pub fn text(mode: Mode, report: &Report, style: &Style) -> String {
     let render = match mode {
@@ -39,7 +42,10 @@ pub fn beside(report: &Report) {
     for finding in &report.findings {
         say::line(&finding.text);
     }
-    report.unavailable.iter().for_each(|gap| say::line(&format!("{}: {}", gap.name, gap.detail)));
+    // Of the section's own figures: counters, knees and the like have no place in it.
+    let own = |name: &str| SECTIONS.iter().any(|section| name.starts_with(section));
+    let gaps = report.unavailable.iter().filter(|gap| own(&gap.name));
+    gaps.for_each(|gap| say::line(&format!("{}: {}", gap.name, gap.detail)));
     let relative = |metric: &memgauge_model::Metric| Some(metric.half_width()? / metric.value).filter(|half| half.is_finite());
     let widest = report.metrics.iter().filter_map(relative);
     if let Some(half) = widest.reduce(f64::max) {
