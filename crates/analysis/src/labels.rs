@@ -81,6 +81,9 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             set(&mut labels, "kind", kind.word());
             set(&mut labels, "method", kind.method().word());
             set(&mut labels, "home", home);
+            if let Some(bytes) = plan.request.window {
+                set(&mut labels, "window", bytes);
+            }
             // From L2, as the owner has them, is what the contract's figure means; only other ways are named.
             if *via != C2cVia::L2 {
                 set(&mut labels, "via", via.word());

@@ -243,6 +243,14 @@ pub enum C2cKind {
     Cas,
 }
 
+impl std::str::FromStr for C2cKind {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|kind| kind.word() == text).ok_or(())
+    }
+}
+
 impl C2cKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Hit, Self::Hitm, Self::Store, Self::Cas];

@@ -1,6 +1,6 @@
 //! What is asked, validated in form but with no system touched yet.
 
-use crate::{Cpu, CpuList, Mix, NodeId};
+use crate::{C2cKind, Cpu, CpuList, Mix, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,6 +76,18 @@ pub struct Request {
     /// CPUs that read in a scan, `--threads`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// The CPU that writes in a core-to-core transfer; `cpu` reads, `--writer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<Cpu>,
+    /// The CPU that reads the lines between writer and reader, `--third`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub third: Option<Cpu>,
+    /// Bytes of the window of lines that is transferred, `--window`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// Kinds of transfers, `--kind`; none is all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<C2cKind>,
     /// Seed of every random choice.
     pub seed: u64,
     /// Flags as they were typed: `--buffer` → `900TiB`.
@@ -272,6 +284,10 @@ impl Request {
             per_cpu: false,
             readers: None,
             threads: None,
+            writer: None,
+            third: None,
+            window: None,
+            kinds: Vec::new(),
             seed: 0,
             given: BTreeMap::new(),
         }

@@ -23,6 +23,9 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     if let Some(id) = request.node {
         node_usable(request, id, machine)?;
     }
+    for (flag, cpu) in [("--writer", request.writer), ("--third", request.third)] {
+        cpu.map_or(Ok(()), |cpu| cpu_usable(flag, &value(request, flag, cpu), cpu, machine))?;
+    }
     keepalive_cpus(request, machine)?;
     touch_cpu(request, machine)?;
     block(request)?;

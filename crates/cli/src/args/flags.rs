@@ -8,7 +8,7 @@ use super::value::rate::rate;
 use super::value::size::size;
 use super::value::span::span;
 use super::value::whole::whole;
-use super::value::word::{IsaChoice, format, isa, method, on_off, order, pages, prefetch, smt, via};
+use super::value::word::{IsaChoice, Kinds, format, isa, kinds, method, on_off, order, pages, prefetch, smt, via};
 use clap::Args;
 use memgauge_model::{C2cMethod, C2cVia, Cpu, CpuList, Delays, NodeId, Order, Pages, Prefetch, Smt};
 use memgauge_render::Format;
@@ -42,6 +42,12 @@ pub struct Place {
     /// How many CPUs read in a scan; all if not given
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub threads: Option<u32>,
+    /// CPU that writes in a core-to-core transfer; the one of --cpu reads
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
+    pub writer: Option<Cpu>,
+    /// CPU that reads a transfer's lines between its writer and its reader
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
+    pub third: Option<Cpu>,
     /// Let a load run on the observer's core; the result is then marked rejected
     #[arg(long, global = true)]
     pub share_core: bool,
@@ -75,6 +81,9 @@ pub struct Memory {
     /// Nodes that are shuffled together in the window-random order; 4096 if not given
     #[arg(long, global = true, value_name = "LINES", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub block: Option<u32>,
+    /// Bytes of the window of lines that one core hands to another
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub window: Option<u64>,
     /// Hardware prefetchers: auto, off or leave
     #[arg(long, global = true, value_name = "STATE", value_parser = prefetch, allow_hyphen_values = true)]
     pub prefetch: Option<Prefetch>,
@@ -102,6 +111,9 @@ pub struct Traffic {
     /// CPUs that are busy beside an idle chase, in place of one on another core
     #[arg(long, global = true, value_name = "LIST", value_parser = cpu_list, allow_hyphen_values = true)]
     pub keepalive_cpus: Option<CpuList>,
+    /// Core to core: hit, hitm, store or cas; all if not given
+    #[arg(long, global = true, value_name = "KIND,…", value_parser = kinds, allow_hyphen_values = true)]
+    pub kind: Option<Kinds>,
     /// Core to core by chase or pingpong; both if not given
     #[arg(long, global = true, value_name = "HOW", value_parser = method, allow_hyphen_values = true)]
     pub method: Option<C2cMethod>,

@@ -264,6 +264,10 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         per_cpu: place.per_cpu,
         readers: place.from,
         threads: place.threads,
+        writer: place.writer,
+        third: place.third,
+        window: memory.window,
+        kinds: traffic.kind.clone().map(|kinds| kinds.0).unwrap_or_default(),
         seed: effort.seed.unwrap_or_else(new_seed),
         given,
     }

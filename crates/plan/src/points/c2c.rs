@@ -1,5 +1,6 @@
 //! Core to core: two cores for each ordered pair of nodes, or every ordered pair of CPUs.
 
+mod chosen;
 mod map;
 
 use crate::draft::Draft;
@@ -20,10 +21,17 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
         let detail = "says where a chase's lines are, and a ping-pong has none";
         return Err(Refusal::new("--via", draft.request.typed("--via"), detail, "leave out --via or --method pingpong"));
     }
+    let chosen = chosen::pair(draft)?;
     if map::is_wanted(draft) {
         return map::draw(draft);
     }
-    let pairs = if draft.request.all_pairs { pairs_of_cpus(draft) } else { pairs_of_nodes(draft) };
+    let pairs = if let Some(pair) = chosen {
+        vec![pair]
+    } else if draft.request.all_pairs {
+        pairs_of_cpus(draft)
+    } else {
+        pairs_of_nodes(draft)
+    };
     if pairs.is_empty() {
         let (detail, remedy) = if draft.request.all_pairs {
             ("a transfer needs two CPUs, and only one is allowed", "allow another CPU (taskset, cpuset)")
@@ -39,7 +47,7 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
     let begin = draft.points.len();
     for pair in &pairs {
         for home in homes(draft, pair) {
-            for kind in C2cKind::ALL.into_iter().filter(|kind| draft.request.method.is_none_or(|m| kind.method() == m)) {
+            for kind in chosen::kinds(draft) {
                 for via in ways(draft, pair, home, kind) {
                     transfer(draft, pair, home, kind, via);
                 }
@@ -110,7 +118,8 @@ fn homes(draft: &Draft, pair: &Pair) -> Vec<NodeId> {
 /// From where the reader takes the lines: the one way that was asked for; else from the owner's L2, and a pair of nodes with
 /// the line near its writer also by the other ways. What a pair lacks is said.
 fn ways(draft: &mut Draft, pair: &Pair, home: NodeId, kind: C2cKind) -> Vec<C2cVia> {
-    let wanted: &[C2cVia] = match (draft.request.via, kind.method()) {
+    let asked = draft.request.via.or(draft.request.third.map(|_| C2cVia::Third));
+    let wanted: &[C2cVia] = match (asked, kind.method()) {
         (Some(_), C2cMethod::Pingpong) => &[],
         (Some(C2cVia::L2), _) | (None, C2cMethod::Pingpong) => &[C2cVia::L2],
         (Some(C2cVia::L3), _) => &[C2cVia::L3],
@@ -147,6 +156,9 @@ fn l3_of<'a>(draft: &Draft<'a>, cpu: Cpu) -> Option<&'a memgauge_model::CpuList>
 
 /// A CPU under the writer's L3 that is on neither end's core.
 fn third(draft: &Draft, pair: &Pair) -> Option<Cpu> {
+    if draft.request.third.is_some() {
+        return draft.request.third;
+    }
     let near = l3_of(draft, pair.writer)?;
     let apart = |cpu: &Cpu| !draft.site.same_core(*cpu, pair.writer) && !draft.site.same_core(*cpu, pair.reader);
     near.iter().filter(|cpu| draft.site.cpus.contains(*cpu)).find(apart)
@@ -179,6 +191,9 @@ fn again(draft: &mut Draft, begin: usize) {
 
 /// Not beyond half the L2 of either end, or the lines leave it on their own.
 fn window(draft: &Draft, pair: &Pair) -> u64 {
+    if let Some(asked) = chosen::window_bytes(draft) {
+        return asked;
+    }
     let ends = [pair.writer, pair.reader].into_iter().filter_map(|cpu| l2_bytes(draft, cpu));
     let half = ends.min().map_or(UNKNOWN, |size| size / 2).clamp(SMALLEST, LARGEST);
     half / 4096 * 4096

@@ -120,3 +120,31 @@ fn a_scan_may_be_read_from_another_node_and_by_fewer_cpus() {
     );
     assert!(refusal(&lab, What::Scan, &[("--from", "1"), ("--load-cpus", "0")]).contains("--load-cpus"));
 }
+
+#[test]
+fn a_transfers_ends_kind_and_window_may_be_named() {
+    let transfers = |flags: &[(&str, &str)]| {
+        let plan = plan(&two_sockets(), What::C2c, flags);
+        let seen = |point: &Point| {
+            let Measure::C2c { kind, via, scope: C2cScope::Cpu, repeat: false, .. } = point.measure else { return None };
+            let Job::C2c { arena, .. } = point.threads[0].job else { panic!("no transfer") };
+            let Holds::C2c { bytes, .. } = plan.arenas[arena].holds else { panic!("no window") };
+            Some(format!("{:?} {} {} {bytes}", cpus_of(point), kind.word(), via.word()))
+        };
+        plan.points.iter().filter_map(seen).collect::<Vec<_>>()
+    };
+    let window = ("--window", "2MiB");
+    let l2 = ("--via", "l2");
+    assert_eq!(transfers(&[("--writer", "3"), ("--cpu", "4"), ("--kind", "hitm"), l2, window]), ["[3, 4] hitm l2 2097152"]);
+    assert_eq!(transfers(&[("--writer", "0"), ("--kind", "cas"), window]), ["[0, 1] cas l2 2097152"], "a reader on another core");
+    let three = [("--writer", "3"), ("--cpu", "4"), ("--third", "6"), ("--kind", "hit,store"), window];
+    assert_eq!(transfers(&three), ["[3, 4, 6] hit third 2097152"], "a ping-pong has no third");
+    let refused = |flags: &[(&str, &str)]| refusal(&two_sockets(), What::C2c, flags);
+    assert!(refused(&[("--writer", "3"), ("--cpu", "3")]).contains("is the reader, too"));
+    assert!(refused(&[("--writer", "99")]).contains("does not exist"));
+    assert!(refused(&[("--third", "2")]).contains("add --writer"));
+    assert!(refused(&[("--writer", "3"), ("--cpu", "4"), ("--third", "4")]).contains("one of the two"));
+    assert!(refused(&[("--writer", "3"), ("--third", "6"), ("--kind", "cas")]).contains("between two"));
+    assert!(refused(&[("--kind", "cas"), ("--method", "chase")]).contains("other method"));
+    assert!(refused(&[("--window", "64")]).contains("use 4KiB"));
+}

@@ -216,6 +216,10 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--per-cpu" => request.per_cpu = true,
             "--from" => request.readers = Some(text.parse().unwrap()),
             "--threads" => request.threads = Some(text.parse().unwrap()),
+            "--writer" => request.writer = Some(text.parse().unwrap()),
+            "--third" => request.third = Some(text.parse().unwrap()),
+            "--window" => request.window = Some(size(text)),
+            "--kind" => request.kinds = text.split(',').map(|kind| kind.parse().unwrap()).collect(),
             "--share-core" => request.share_core = true,
             other => panic!("{other} is not known here"),
         }

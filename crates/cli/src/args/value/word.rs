@@ -1,7 +1,7 @@
 //! Words of which one is to be chosen.
 
 use super::BadValue;
-use memgauge_model::{C2cMethod, C2cVia, Isa, Order, Pages, Prefetch, Smt};
+use memgauge_model::{C2cKind, C2cMethod, C2cVia, Isa, Order, Pages, Prefetch, Smt};
 use memgauge_render::Format;
 use std::str::FromStr;
 
@@ -44,6 +44,15 @@ pub fn method(text: &str) -> Result<C2cMethod, BadValue> {
 /// `--via`.
 pub fn via(text: &str) -> Result<C2cVia, BadValue> {
     one_of(text, &words(C2cVia::ALL, |via| via.word()))
+}
+
+/// Kinds of transfers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kinds(pub Vec<C2cKind>);
+
+/// `--kind`.
+pub fn kinds(text: &str) -> Result<Kinds, BadValue> {
+    super::list_parts(text, "kinds such as hit,hitm", |word| one_of(word, &words(&C2cKind::ALL, |kind| kind.word()))).map(Kinds)
 }
 
 /// `--keepalive`.
@@ -94,6 +103,8 @@ mod tests {
         assert_eq!(isa("avx2"), Ok(IsaChoice(Some(Isa::Avx2))));
         assert_eq!(pages("4k").unwrap_err().remedy, "use base, thp, 2m or 1g");
         assert_eq!(on_off("yes").unwrap_err().remedy, "use on or off");
+        assert_eq!(kinds("hitm,cas"), Ok(Kinds(vec![C2cKind::Hitm, C2cKind::Cas])));
+        assert!(kinds("hit,hit").is_err() && kinds("hitme").is_err());
         assert!(order("").is_err() && format("JSON").is_err() && isa("").is_err());
     }
 }
