@@ -113,6 +113,24 @@ fn a_node_that_may_not_be_used_has_no_column() {
 }
 
 #[test]
+fn latencies_by_cpu_have_a_row_for_each_and_penalties_name_nodes() {
+    let mut lab = Lab::new();
+    lab.record.plan.request.per_cpu = true;
+    for (cpu, to, ns) in [(0, 0, 80.0), (0, 1, 130.0), (1, 0, 85.0), (1, 1, 140.0)] {
+        let thread = memgauge_model::Thread { cpu, ..lab.chaser(to, Pages::Thp, Order::WindowRandom) };
+        let point = lab.point(Measure::MatrixLatency { from: 0, to }, vec![thread]);
+        lab.measure(point, 6, |_| latencies(&[ns; 3]));
+    }
+    let report = lab.report();
+    let matrix = report.matrices.iter().find(|matrix| matrix.name == "matrix_latency").unwrap();
+    assert_eq!((&matrix.rows[..], &matrix.columns[..]), (&[0, 1][..], &[0, 1][..]));
+    let cell = |row: usize, column: usize| report.metrics[matrix.cells[row][column].unwrap()].value;
+    assert!((cell(1, 0) - 85.0).abs() < 1e-9 && (cell(1, 1) - 140.0).abs() < 1e-9);
+    let penalty = metric(&report, "numa_penalty", &[("cpu", "1"), ("from", "0"), ("to", "1")]);
+    assert!((penalty.value - 55.0).abs() < 1e-9 && !penalty.labels.contains_key("scope"), "{penalty:?}");
+}
+
+#[test]
 fn lines_in_flight_follow_littles_law() {
     let mut lab = Lab::new();
     let idle = lab.idle(Pages::Thp, Order::WindowRandom);
