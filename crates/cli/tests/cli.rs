@@ -1,6 +1,8 @@
 //! The binary as scripts see it: exit codes, one line of error, nothing on stdout beside a result.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "../../sys/tests/common/child.rs"]
+mod child;
 mod schema;
 
 use assert_cmd::Command;
@@ -273,18 +275,14 @@ mod real_runs {
 
     #[test]
     fn real_the_first_signal_ends_it_soon_with_what_there_is() {
-        for (signal, number) in [("INT", 130), ("TERM", 143)] {
-            let child = Process::cargo_bin("memgauge")
-                .unwrap()
-                .args(["idle", "--buffer", "4MiB", "--time", "60s", "--format", "json"])
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
+        for (signal, number) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+            let mut command = Process::cargo_bin("memgauge").unwrap();
+            command.args(["idle", "--buffer", "4MiB", "--time", "60s", "--format", "json"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = child::with_default_signals(&mut command).spawn().unwrap();
             // Long enough to be measuring, whatever the machine.
             std::thread::sleep(Duration::from_millis(1500));
-            let kill = Process::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
-            assert!(kill.success());
+            child::send(&child, signal);
             let sent = Instant::now();
             let output = child.wait_with_output().unwrap();
             // The promise is one second; a test machine may be busy.

@@ -49,6 +49,12 @@ pub trait Bench {
     /// The placement class of two CPUs: half a round trip between them, ns; none where they do not answer.
     fn class(&mut self, pair: (Cpu, Cpu)) -> Option<f64>;
 
+    /// The reference chase of a CPU, ns a hop; none where it can't be made. At most one in fifty milliseconds: the last
+    /// reading stands for so long.
+    fn reference(&mut self, _cpu: Cpu) -> Option<f64> {
+        None
+    }
+
     /// Measures one block.
     ///
     /// # Errors

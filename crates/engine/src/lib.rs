@@ -9,6 +9,7 @@
 mod backend;
 mod curve;
 mod hardware;
+mod neighbours;
 mod rounds;
 mod schedule;
 mod siblings;

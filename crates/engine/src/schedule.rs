@@ -5,11 +5,12 @@ mod map;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
 use crate::curve::{delay_of, pilot};
+use crate::neighbours;
 use crate::rounds::{self, bandwidth_of, is_done, share};
 use crate::spent::Spent;
 use memgauge_model::{
-    ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Measure, PlacementPair, Plan, PointId, PointRecord, Run,
-    Search, SearchRecord, units,
+    ArenaId, Block, CurveRecord, DelayRef, End, Event, EventKind, Job, Measure, PlacementPair, Plan, Point, PointId, PointRecord,
+    Run, Search, SearchRecord, units,
 };
 use memgauge_stats::{self as stats, Rng};
 
@@ -218,6 +219,7 @@ impl<'a> Schedule<'a> {
         {
             state.run.clock.hz_after = after.hz;
         }
+        neighbours::mark(plan, &mut state.run.points);
         state.run.end = end;
         state.run.spent_ns = state.spent.into_map();
         state.run
@@ -245,7 +247,10 @@ impl State<'_> {
             self.announce(bench.now_ns(), &describe(plan, point));
             let started = bench.now_ns();
             let class_before_ns = planned.class_pair.and_then(|pair| bench.class(pair));
+            let referring = planned.threads.first().filter(|thread| is_referred(planned, &thread.job)).map(|thread| thread.cpu);
+            let reference_before_ns = referring.and_then(|cpu| bench.reference(cpu));
             let block = bench.block(&Task { plan, point, delay, time_ns });
+            let reference_after_ns = referring.and_then(|cpu| bench.reference(cpu));
             let class_after_ns = planned.class_pair.and_then(|pair| bench.class(pair));
             match planned.brief {
                 Some(_) => self.in_brief_ns += bench.now_ns() - started,
@@ -266,6 +271,8 @@ impl State<'_> {
             block.delay = uses_delay(plan, point).then_some(delay);
             block.class_before_ns = class_before_ns;
             block.class_after_ns = class_after_ns;
+            block.reference_before_ns = reference_before_ns;
+            block.reference_after_ns = reference_after_ns;
             block.superseded = flipped.is_some();
             *position += 1;
             self.note(bench.now_ns(), point, &block);
@@ -410,6 +417,11 @@ fn arenas_of_point(plan: &Plan, point: PointId) -> Vec<ArenaId> {
     arenas.sort_unstable();
     arenas.dedup();
     arenas
+}
+
+/// Does a reference chase stand beside the point's blocks? Not beside those that take no longer, nor beside transfers.
+fn is_referred(point: &Point, job: &Job) -> bool {
+    point.brief.is_none() && !matches!(job, Job::C2c { .. } | Job::KeepAlive)
 }
 
 fn uses_delay(plan: &Plan, point: PointId) -> bool {

@@ -3,11 +3,14 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
+#[path = "support/streams.rs"]
+mod streams;
 mod support;
 
 use memgauge_engine::{Hardware, Quiet, run};
 use memgauge_model::*;
 use std::sync::atomic::{AtomicBool, Ordering};
+use streams::stream;
 use support::{IDLE, arena, chase, plan, point, rings};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -23,11 +26,6 @@ fn measured(plan: &Plan) -> Run {
     let run = run(plan, &mut hardware, &mut Quiet);
     assert_eq!(run.end, End::Complete, "{:?}", run.events);
     run
-}
-
-fn stream(cpu: u32, arena: ArenaId, mix: Mix) -> Thread {
-    let isa = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Portable };
-    Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines: None, delay: DelayRef::Fixed(0) } }
 }
 
 fn latency(run: &Run, point: PointId) -> f64 {

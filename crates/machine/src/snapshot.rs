@@ -31,14 +31,14 @@ const VMSTAT: [&str; 22] = [
     "oom_kill",
 ];
 
-/// The counters by name, `vmstat.pswpin`, `stat.steal_ticks`, `cgroup.cpu.throttled_usec`, `edac.corrected`,
+/// The counters by name, `vmstat.pswpin`, `stat.steal_ticks`, `stat.busy_ticks`, `self.cpu_ticks`, `cgroup.cpu.throttled_usec`, `edac.corrected`,
 /// `self.major_faults`; what a machine does not count is not there. They count from boot or from the cgroup's birth: only differences mean something.
 #[must_use]
 pub fn snapshot(root: &Root) -> BTreeMap<String, u64> {
     let files = Files::new(root);
     let mut counters = BTreeMap::new();
     vmstat(&files, &mut counters);
-    steal(&files, &mut counters);
+    ticks(&files, &mut counters);
     cgroup(&files, &mut counters);
     edac(&files, &mut counters);
     own(&files, &mut counters);
@@ -56,14 +56,20 @@ fn vmstat(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
     }
 }
 
-/// The machine's steal time: the eighth figure of the first line, in ticks (10 ms mostly).
-fn steal(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
+/// Figures of the first line that are time in which a CPU did something: user, nice, system, interrupts.
+const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
+/// The figure that is steal.
+const STEAL: usize = 7;
+
+/// The machine's steal time and the time that its CPUs were busy, in ticks (10 ms mostly).
+fn ticks(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
     // Interrupt counts make the file long; the first line is enough.
     let text = files.head("proc/stat", 4096).unwrap_or_default();
     let line = text.lines().next().and_then(|line| line.strip_prefix("cpu "));
-    if let Some(steal) = line.and_then(|figures| figures.split_ascii_whitespace().nth(7)?.parse().ok()) {
-        counters.insert("stat.steal_ticks".to_owned(), steal);
-    }
+    let figures: Vec<u64> = line.unwrap_or_default().split_ascii_whitespace().map_while(|figure| figure.parse().ok()).collect();
+    counters.extend(figures.get(STEAL).map(|steal| ("stat.steal_ticks".to_owned(), *steal)));
+    let busy = BUSY.iter().map(|at| figures.get(*at)).sum::<Option<u64>>();
+    counters.extend(busy.map(|busy| ("stat.busy_ticks".to_owned(), busy)));
 }
 
 /// Throttling and memory events of the process's own cgroups. v1 counts throttled time in ns.
@@ -78,12 +84,13 @@ fn cgroup(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
     }
 }
 
-/// What this process itself had to do with disk: `self.major_faults` of all its threads, `self.swap_bytes` of it in swap.
+/// What this process itself did, all its threads: `self.major_faults`, `self.swap_bytes` of it in swap, `self.cpu_ticks` on CPUs.
 fn own(files: &Files<'_>, counters: &mut BTreeMap<String, u64>) {
     // The name in parentheses may hold anything; the tenth figure behind it counts major faults.
     let stat = files.text("proc/self/stat").unwrap_or_default();
-    let faults = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9)?.parse().ok());
-    counters.extend(faults.map(|faults: u64| ("self.major_faults".to_owned(), faults)));
+    let figure = |at: usize| stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(at)?.parse::<u64>().ok();
+    counters.extend(figure(9).map(|faults| ("self.major_faults".to_owned(), faults)));
+    counters.extend(figure(11).zip(figure(12)).map(|(user, system)| ("self.cpu_ticks".to_owned(), user.saturating_add(system))));
     let status = files.text("proc/self/status").unwrap_or_default();
     let swap = status.lines().find_map(|line| line.strip_prefix("VmSwap:")?.trim().strip_suffix("kB")?.trim().parse().ok());
     counters.extend(swap.map(|kib: u64| ("self.swap_bytes".to_owned(), kib.saturating_mul(1024))));

@@ -331,8 +331,9 @@ fn counters_of_a_tree() {
     tree.file("proc/self/stat", "7 (a) b) R 1 7 7 0 -1 4194304 100 0 12 0 3 4 0 0 20 0 1 0 5 6 7\n");
     tree.file("proc/self/status", "Name:\ta) b\nVmRSS:\t  9 kB\nVmSwap:\t     8 kB\n");
     let counters = snapshot(&tree.root());
-    assert_eq!((counters["self.major_faults"], counters["self.swap_bytes"]), (12, 8192));
+    assert_eq!((counters["self.major_faults"], counters["self.swap_bytes"], counters["self.cpu_ticks"]), (12, 8192, 7));
     assert_eq!((counters["vmstat.pswpin"], counters["vmstat.oom_kill"], counters["stat.steal_ticks"]), (5, 1, 890));
+    assert_eq!(counters["stat.busy_ticks"], 1 + 2 + 3 + 6 + 7);
     assert!(!counters.contains_key("vmstat.nr_dirty"));
     assert!(snapshot(&Root::tree("/nonexistent")).is_empty());
 }

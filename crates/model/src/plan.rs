@@ -566,6 +566,9 @@ pub struct DisturbanceLimits {
     pub gap_share: f64,
     /// Deviation of the reference spin, as a fraction.
     pub spin: f64,
+    /// Slowness of the reference chase beside the block, as a fraction.
+    #[serde(default = "reference_limit")]
+    pub reference: f64,
     /// Excluded windows over all, above which the result is rejected.
     pub excluded_share: f64,
     /// Ratio of ping-pong times that counts as another placement class.
@@ -574,8 +577,21 @@ pub struct DisturbanceLimits {
 
 impl Default for DisturbanceLimits {
     fn default() -> Self {
-        Self { wait_share: 0.005, gap_ns: 50_000, gap_share: 0.01, spin: 0.05, excluded_share: 0.2, class_ratio: 1.8 }
+        Self {
+            wait_share: 0.005,
+            gap_ns: 50_000,
+            gap_share: 0.01,
+            spin: 0.05,
+            reference: reference_limit(),
+            excluded_share: 0.2,
+            class_ratio: 1.8,
+        }
     }
+}
+
+/// Of records that were made before there was a reference chase, too.
+fn reference_limit() -> f64 {
+    0.2
 }
 
 /// Memory that the plan needs, checked before anything is allocated.

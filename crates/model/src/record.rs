@@ -154,6 +154,12 @@ pub struct Block {
     pub class_before_ns: Option<f64>,
     /// The same after.
     pub class_after_ns: Option<f64>,
+    /// The reference chase of the leading thread's CPU before, ns a hop: dependent loads from memory, always alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_before_ns: Option<f64>,
+    /// The same after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_after_ns: Option<f64>,
     /// Placement of each arena in use, before and after.
     pub placements: Vec<PlacementPair>,
     /// Windows before measuring.
@@ -222,6 +228,9 @@ pub struct Signs {
     /// Did a load stop before the window's end, or start after its beginning?
     #[serde(default, skip_serializing_if = "is_default")]
     pub uncovered: bool,
+    /// By how much the reference chase beside the block was slower than is usual in the run, as a fraction.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reference: f64,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -246,6 +255,8 @@ pub enum Disturbance {
     MajorFault,
     /// Not every load ran throughout.
     Uncovered,
+    /// Somebody else used the memory.
+    Neighbour,
 }
 
 impl Disturbance {
@@ -260,6 +271,7 @@ impl Disturbance {
             Self::Spin => "core clock moved",
             Self::MajorFault => "page read from disk",
             Self::Uncovered => "a load did not run throughout",
+            Self::Neighbour => "a neighbour used the memory (reference chase)",
         }
     }
 }
@@ -292,6 +304,7 @@ impl Window {
             (signs.spin > limits.spin, Disturbance::Spin),
             (signs.major_faults > 0, Disturbance::MajorFault),
             (signs.uncovered, Disturbance::Uncovered),
+            (signs.reference > limits.reference, Disturbance::Neighbour),
         ]
         .into_iter()
         .filter_map(|(seen, what)| seen.then_some(what))

@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::sizes::Sized;
-use crate::timing::{CLASS_NS, Timing, WINDOW_NS};
+use crate::timing::{CLASS_NS, REFERENCE_NS, Timing, WINDOW_NS};
 use memgauge_model::{
     Arena, ArenaId, C2cKind, Estimate, Holds, Job, Measure, Order, Pages, Phase, Point, RoundRule, Span, What, WindowRule,
 };
@@ -98,14 +98,25 @@ impl<'a> Cost<'a> {
         let pilots: u64 = self.draft.curves.iter().map(|curve| curve.pilot.len() as u64).sum();
         let pilots_ns: u64 = self.draft.curves.iter().map(|curve| curve.pilot.len() as u64 * curve.pilot_ns).sum();
         let classes = sum(|point, times| if point.class_pair.is_some() { 2 * CLASS_NS * times } else { 0 });
+        let references = sum(|point, times| if is_referred(point) { REFERENCE_NS * times } else { 0 });
         let search_rounds: u64 = searches.iter().map(|search| u64::from(search.rounds)).sum();
         Estimate {
-            setup_ns: self.start_ns + self.held_ns + self.setup_ns * (u64::from(self.rounds) + search_rounds) + ready + classes,
+            setup_ns: self.start_ns
+                + self.held_ns
+                + self.setup_ns * (u64::from(self.rounds) + search_rounds)
+                + ready
+                + classes
+                + references,
             warmup_ns: windows.warmup_min_ns * (blocks + pilots) + warmup,
             windows_ns: sum(|point, times| point.time_ns * times) + pilots_ns + passes(points, &times),
             rounds: self.rounds,
         }
     }
+}
+
+/// Does a reference chase stand before and after its blocks?
+fn is_referred(point: &Point) -> bool {
+    point.brief.is_none() && !matches!(point.measure, Measure::C2c { .. })
 }
 
 /// A chase between cores spends about as long on making lines its own as on reading them.

@@ -8,6 +8,8 @@ const MS: u64 = 1_000_000;
 pub(crate) const WINDOW_NS: u64 = 10 * MS;
 /// One ping-pong burst that tells the placement class.
 pub(crate) const CLASS_NS: u64 = 2 * MS;
+/// The reference chases beside a block: one, or two where blocks are long.
+pub(crate) const REFERENCE_NS: u64 = 4 * MS;
 /// Rounds after which the precision may be looked at; more looks would spoil the interval's coverage.
 const LOOKS: [u32; 4] = [6, 9, 13, 19];
 /// Fewest rounds that show any spread.

@@ -1,6 +1,6 @@
 //! One file.
 
-use crate::StoreError;
+use crate::{StoreError, leftover};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -99,6 +99,9 @@ fn through_links(path: &Path) -> PathBuf {
 
 /// Can a file be made beside it?
 fn try_beside(path: &Path) -> io::Result<()> {
+    if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+        leftover::sweep(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }, Some(name));
+    }
     let (beside, _) = create_beside(path)?;
     fs::remove_file(beside)
 }
@@ -119,10 +122,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut beside = std::ffi::OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}.partial", std::process::id()));
-    let beside = path.with_file_name(beside);
+    let beside = path.with_file_name(leftover::partial(name));
     let file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
     Ok((beside, file))
 }

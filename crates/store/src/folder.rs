@@ -1,6 +1,6 @@
 //! A folder of its own for a run's documents.
 
-use crate::{FileTarget, StoreError};
+use crate::{FileTarget, StoreError, leftover};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ impl FolderTarget {
         let made = match fs::metadata(path) {
             Ok(found) if !found.is_dir() => return Err(StoreError::NotAFolder(path.to_path_buf())),
             Ok(_) => {
+                leftover::sweep(path, None);
                 if fs::read_dir(path).map_err(StoreError::io(path))?.next().is_some() {
                     return Err(StoreError::NotEmpty(path.to_path_buf()));
                 }
@@ -72,6 +73,14 @@ mod tests {
         assert!(!made.exists() && found.exists());
         FolderTarget::prepare(&made).unwrap().write("report.json", b"{}").unwrap();
         assert!(made.join("report.json").exists());
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(format!(".report.json.{}.partial", u32::MAX)), "{").unwrap();
+        FolderTarget::prepare(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod file;
 mod folder;
+mod leftover;
 
 pub use file::FileTarget;
 pub use folder::FolderTarget;

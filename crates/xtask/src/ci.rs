@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::lab::vm;
-use crate::{Outcome, asan, cross, fuzz, host, runner, say, test};
+use crate::{Outcome, asan, cross, fuzz, host, loom, runner, say, test};
 
 /// Of each fuzz target.
 const FUZZ_S: u64 = 15;
@@ -22,6 +22,7 @@ pub fn run(args: &[String]) -> Outcome {
     timed("packages", || host::provide(install, &needs))?;
     timed("checks before the tests", test::before_tests)?;
     timed("address sanitizer", asan::stage)?;
+    timed("loom", loom::stage)?;
     timed("fuzzing", || fuzz::stage(FUZZ_S))?;
     timed("virtual machines", || vm::stage(install))?;
     timed("AArch64", || cross::stage(install))?;

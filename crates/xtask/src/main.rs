@@ -12,6 +12,7 @@ mod fuzz;
 mod host;
 mod lab;
 mod lanes;
+mod loom;
 mod peers;
 mod runner;
 mod say;
@@ -53,6 +54,7 @@ const COMMANDS: &[Command] = &[
         about: "aarch64 [--install] [CARGO-ARGS…]: build for AArch64, run program and tests under qemu-user",
         run: cross::run,
     },
+    Command { name: "loom", about: "the start line of a block's threads, in every order of them", run: loom::run },
     Command { name: "asan", about: "the tests of memgauge-sys under AddressSanitizer", run: asan::run },
     Command {
         name: "fuzz",

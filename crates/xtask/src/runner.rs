@@ -14,11 +14,14 @@ use crate::{Outcome, say, sh};
 /// summary, also on failure: the exit code says the rest.
 pub fn run() -> Outcome {
     examples()?;
-    Ok(exit(tests(&|_| {}, &[])?))
+    let everything = |command: &mut Command| {
+        command.arg("--workspace");
+    };
+    Ok(exit(tests(&everything, &[])?))
 }
 
-/// All tests but those that have one of `left_out` in their names: did they pass? `dress` gives cargo's command what it needs for
-/// another target.
+/// Tests but those that have one of `left_out` in their names: did they pass? `dress` tells cargo's command of which packages, and what it
+/// needs for another target.
 pub fn tests(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     let has_nextest = sh::cargo(&["nextest", "--version"])
         .stdout(Stdio::null())
@@ -38,7 +41,7 @@ fn examples() -> Result<()> {
 
 fn nextest(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     say::stage("tests (cargo-nextest)");
-    let mut command = sh::cargo(&["nextest", "run", "--workspace", "--cargo-profile", "ci", "--locked"]);
+    let mut command = sh::cargo(&["nextest", "run", "--cargo-profile", "ci", "--locked"]);
     for part in left_out {
         command.args(["-E", &format!("not test(/{part}/)")]);
     }
@@ -49,7 +52,7 @@ fn nextest(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
 /// One thread for everything: the tests that measure the machine must not meet.
 fn cargo_test(dress: &dyn Fn(&mut Command), left_out: &[&str]) -> Result<bool> {
     say::stage("tests (cargo test: cargo-nextest is not installed)");
-    let mut command = sh::cargo(&["test", "--workspace", "--all-targets", "--profile", "ci"]);
+    let mut command = sh::cargo(&["test", "--all-targets", "--profile", "ci"]);
     dress(command.args(["--locked", "--no-fail-fast"]));
     let mut child = command
         .args(["--", "--test-threads=1"])

@@ -6,8 +6,10 @@ mod asymmetry;
 mod cache_share;
 mod clock_drift;
 mod concurrency;
+mod core_clock;
 mod evidence;
 mod moved_cpus;
+mod neighbours;
 mod nt_stores;
 mod numa_penalty;
 mod power_saving;
@@ -25,6 +27,8 @@ type Rule = fn(&Record, &Report) -> Vec<Finding>;
 /// All rules, in the order in which findings of equal severity are shown.
 const RULES: &[Rule] = &[
     clock_drift::find,
+    core_clock::find,
+    neighbours::find,
     moved_cpus::find,
     shared_cores::find,
     slow_regions::find,

@@ -191,6 +191,38 @@ fn cpus_that_are_no_whole_cores_are_told() {
 }
 
 #[test]
+fn processes_of_others_are_told() {
+    let report = |busy: u64, own: u64| {
+        let mut lab = Lab::new();
+        for (key, ticks) in [("stat.busy_ticks", busy), ("self.cpu_ticks", own)] {
+            lab.record.before.insert(key.into(), 1000);
+            lab.record.after.insert(key.into(), 1000 + ticks);
+        }
+        lab.report()
+    };
+    // 27 s are 2700 ticks of a CPU.
+    let found = |busy, own| found(&report(busy, own), "neighbours").map(|finding| finding.text.clone());
+    assert_eq!(found(4000, 3900), None);
+    assert!(found(5300, 2600).is_some_and(|text| text.contains("kept 1.0 of the machine's")));
+    assert_eq!(found(2600, 2700), None, "ticks are coarse");
+}
+
+#[test]
+fn a_core_clock_that_differs_between_rounds_is_told() {
+    let report = |clocks: [f64; 6]| {
+        let mut lab = Lab::new();
+        let point = lab.peak(&[0, 1], Mix::Read);
+        steady(&mut lab, point, 10e9, true);
+        lab.record.run.points[point].rounds.iter_mut().zip(clocks).for_each(|(block, ghz)| block.core_hz = ghz * 1e9);
+        lab.report()
+    };
+    assert!(found(&report([2.9, 2.9, 2.8, 2.8, 2.9, 2.7]), "core_clock").is_none());
+    let dropped = report([2.9, 2.9, 2.9, 2.1, 2.1, 2.0]);
+    let text = found(&dropped, "core_clock").map(|finding| finding.text.as_str()).unwrap_or_default();
+    assert!(text.contains("in 3 of 6 blocks") && text.contains("down to 2.00 from 2.90 GHz"), "{text}");
+}
+
+#[test]
 fn the_most_severe_finding_comes_first() {
     let mut lab = Lab::new();
     lab.record.run.clock.hz_after = 2.4e9;

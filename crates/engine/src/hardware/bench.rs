@@ -1,9 +1,12 @@
 //! Blocks while a phase's memory lives.
 
 use super::arenas::{Lost, Memory};
+use super::reference::Reference;
 use super::{Hardware, blocks, pair, prefetch, timed, transfer, wide};
 use crate::backend::{Bench, Failure, Task, Wide, WideTask};
 use memgauge_model::{Block, Cpu, Job};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::Ordering;
 
 /// The bench of one phase.
@@ -12,11 +15,16 @@ pub struct HardwareBench<'h, 'a> {
     memories: Vec<Memory<'a>>,
     lost: Lost,
     seed: u64,
+    /// The reference chase by CPU, with its last reading and when that was made, ns since the backend was made.
+    references: BTreeMap<Cpu, (Reference, Option<(u64, f64)>)>,
 }
+
+/// How long a reading of the reference chase stands, ns: it takes two or three milliseconds to make.
+const STANDS_NS: u64 = 50_000_000;
 
 impl<'h, 'a> HardwareBench<'h, 'a> {
     pub fn new(hardware: &'h Hardware, memories: Vec<Memory<'a>>, lost: Lost, seed: u64) -> Self {
-        Self { hardware, memories, lost, seed }
+        Self { hardware, memories, lost, seed, references: BTreeMap::new() }
     }
 }
 
@@ -27,6 +35,20 @@ impl Bench for HardwareBench<'_, '_> {
 
     fn class(&mut self, cpus: (Cpu, Cpu)) -> Option<f64> {
         pair::placement_class(&self.hardware.clock, self.hardware.hz, cpus)
+    }
+
+    fn reference(&mut self, cpu: Cpu) -> Option<f64> {
+        let (now, hardware) = (self.hardware.elapsed(), self.hardware);
+        let (reference, last) = match self.references.entry(cpu) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert((Reference::new()?, None)),
+        };
+        if let Some((_, reading)) = last.filter(|(at, _)| now.saturating_sub(*at) < STANDS_NS) {
+            return Some(reading);
+        }
+        let reading = reference.read(&hardware.clock, hardware.hz, cpu)?;
+        *last = Some((hardware.elapsed(), reading));
+        Some(reading)
     }
 
     fn block(&mut self, task: &Task<'_>) -> Result<Block, Failure> {

@@ -66,8 +66,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
                 (cpu, kind, worker)
             })
             .collect();
-        let joined =
-            workers.into_iter().map(|(cpu, kind, worker)| Ok((cpu, kind, worker?.join().unwrap_or(Err(Ended::Stalled)))));
+        let joined = workers.into_iter().map(|(cpu, kind, worker)| Ok((cpu, kind, worker?.join().unwrap_or(Err(Ended::Late)))));
         joined.collect::<Result<Vec<_>, Failure>>()
     });
     let brought = gather(outcomes?)?;
@@ -99,7 +98,7 @@ fn counted(brought: &[Brought], hz: f64) -> BlockCounters {
 /// All that the workers brought, or the most telling reason why there is less.
 fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Result<Vec<Brought>, Failure> {
     let mut brought = Vec::new();
-    let mut stalled = None;
+    let (mut late, mut left) = (None, None);
     let mut stopped = false;
     for (cpu, kind, outcome) in outcomes {
         match outcome {
@@ -107,10 +106,12 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
             Err(Ended::Unpinned(error)) => return Err(error.into()),
             Err(Ended::Unready(error)) => return Err(Failure::point(Reason::NotApplicable, error)),
             Err(Ended::Stopped) => stopped = true,
-            Err(Ended::Stalled) => stalled = stalled.or(Some(cpu)),
+            Err(Ended::Late) => late = late.or(Some(cpu)),
+            Err(Ended::Left) => left = left.or(Some(cpu)),
         }
     }
-    match stalled {
+    // Who waited in vain for another one is not the one to name.
+    match late.or(left) {
         _ if stopped => Err(Failure::Stopped),
         Some(cpu) => {
             let detail = format!("the thread on CPU {cpu} did not keep up; is the CPU online and free?");

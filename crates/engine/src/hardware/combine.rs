@@ -87,6 +87,8 @@ fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f6
         major_faults: signs.major_faults.max(part.major_faults),
         minor_faults: signs.minor_faults.max(part.minor_faults),
         uncovered: signs.uncovered | part.late,
+        // Known when all is measured.
+        reference: signs.reference,
     };
 }
 
@@ -94,4 +96,42 @@ fn add(to: &mut Window, part: &Part, kind: Kind, usual: f64, window: u64, hz: f6
 fn usual_spin(parts: &[Part]) -> f64 {
     let spins: Vec<f64> = parts.iter().map(|part| part.spins[1] as f64).collect();
     stats::median(&spins).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memgauge_model::{Disturbance, DisturbanceLimits, ThreadCounts};
+
+    /// A worker whose spins took so many ticks at the marks.
+    fn spun(spins: &[u64]) -> Brought {
+        let part = |pair: &[u64]| Part { units: 1.0, spins: [pair[0], pair[1]], waits_told: true, ..Part::default() };
+        let parts = spins.windows(2).map(part).collect();
+        let counts = ThreadCounts::default();
+        let done = Done { parts, warmup_slices: 6, settled: true, counts, system: None };
+        Brought { done, kind: Kind::Burst { bytes: 256, lines: 4 } }
+    }
+
+    /// The windows that the core clock disturbs, by place.
+    fn disturbed(workers: &[Brought]) -> Vec<usize> {
+        let limits = DisturbanceLimits::default();
+        let seen = windows(workers, 10_000_000, 1e9);
+        let moved = seen.iter().enumerate().filter(|(_, window)| window.disturbances(&limits).any(|d| d == Disturbance::Spin));
+        moved.map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn a_core_clock_that_drops_marks_its_windows_whoever_has_it() {
+        let steady = || spun(&[2800; 11]);
+        // A quarter slower from the mark behind the seventh window on; and for one mark alone.
+        let drops = || spun(&[2800, 2800, 2800, 2800, 2800, 2800, 2800, 3700, 3700, 3700, 3700]);
+        let dips = || spun(&[2800, 2800, 2800, 3700, 2800, 2800, 2800, 2800, 2800, 2800, 2800]);
+        assert!(disturbed(&[steady(), steady()]).is_empty());
+        assert_eq!(disturbed(&[drops(), steady()]), [6, 7, 8, 9]);
+        assert_eq!(disturbed(&[steady(), drops()]), [6, 7, 8, 9]);
+        assert_eq!(disturbed(&[dips()]), [2, 3], "both windows that the mark ends or begins");
+        // One step of a turbo clock is let pass.
+        assert!(disturbed(&[spun(&[2800, 2800, 2800, 2896, 2896])]).is_empty());
+        assert!((core_hz(&drops().done.parts, 1e9) - 8000.0 * 1e9 / 2800.0).abs() < 1.0);
+    }
 }

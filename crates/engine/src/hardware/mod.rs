@@ -10,6 +10,8 @@ mod fill;
 mod log;
 mod pair;
 mod prefetch;
+mod reference;
+mod start;
 mod team;
 mod threads;
 mod timed;

@@ -1,6 +1,7 @@
 //! Two CPUs against each other: the placement class of a pair, and whether they share a core.
 
 use super::threads;
+use super::timing::{ns_to_ticks, ticks_to_ns};
 use super::watch::watched;
 use memgauge_kernels::c2c::{Line, PingOp, PingPong};
 use memgauge_kernels::{Clock, spin};
@@ -12,6 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const BURSTS: u32 = 20;
 /// Round trips of a burst.
 const TRIPS: u64 = 200;
+/// Where the two have to take turns on one CPU the bursts that fit into this are enough, ns.
+const LONGEST_NS: u64 = 200_000_000;
 /// Polls for one answer before the partner is given up: some tens of milliseconds.
 const PATIENCE: u64 = 20_000_000;
 /// Tries of the sharing probe.
@@ -35,23 +38,33 @@ pub fn placement_class(clock: &Clock, hz: f64, cpus: (Cpu, Cpu)) -> Option<f64> 
         round_trips: TRIPS,
         spin_limit: PATIENCE,
     };
-    let ticks = std::thread::scope(|scope| {
+    let longest = ns_to_ticks(LONGEST_NS, hz);
+    let fastest = std::thread::scope(|scope| {
         let (line, ping) = (&line, &ping);
         let leader = threads::spawn(scope, move || {
             sys::cpu::pin_to(cpus.0).ok()?;
-            (0..BURSTS).map(|burst| ping(burst).lead(line, clock)).collect::<Option<Vec<u64>>>()
+            let begin = clock.start();
+            let mut fastest = u64::MAX;
+            for burst in 0..BURSTS {
+                fastest = fastest.min(ping(burst).lead(line, clock)?);
+                if clock.stop().wrapping_sub(begin) > longest {
+                    break;
+                }
+            }
+            Some(fastest)
         });
         let follower = threads::spawn(scope, move || {
             sys::cpu::pin_to(cpus.1).ok()?;
             (0..BURSTS).try_for_each(|burst| ping(burst).follow(line))
         });
-        let ticks = leader.ok()?.join().ok().flatten();
-        follower.ok()?.join().ok().flatten().and(ticks)
+        let fastest = leader.ok()?.join().ok().flatten();
+        // A follower that the leader has left early has no say.
+        let _ = follower.ok()?.join();
+        fastest
     })?;
     #[expect(clippy::cast_precision_loss, reason = "a constant")]
     let halves = (2 * TRIPS) as f64;
-    let fastest = ticks.into_iter().min()?;
-    Some(super::timing::ticks_to_ns(fastest, hz) / halves)
+    Some(ticks_to_ns(fastest, hz) / halves)
 }
 
 /// Throughput of eight independent add chains with both CPUs at it, over that of each alone; the best of eight tries, since

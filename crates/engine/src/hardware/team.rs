@@ -3,6 +3,7 @@
 
 use super::counters::{Counters, Snapshot, SystemCounts, ThreadCounters};
 use super::log::{Asked, Log, Part};
+use super::start::{Absence, StartLine};
 use super::timing::Cut;
 use super::work::Work;
 use memgauge_kernels::chase::RingError;
@@ -10,7 +11,7 @@ use memgauge_kernels::{Clock, spin};
 use memgauge_model::ThreadCounts;
 use memgauge_stats as stats;
 use memgauge_sys::{self as sys, sched::ThreadStats};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Adds of the reference spin: some microseconds, long against the clock's quantum.
 pub const SPIN_ADDS: u64 = 8000;
@@ -27,14 +28,7 @@ pub struct Team<'a> {
     pub gap_tolerance: u64,
     pub stop: &'a AtomicBool,
     counters: &'a Counters,
-    members: u32,
-    arrived: AtomicU32,
-    /// Ticks at which all begin; 0 before all have arrived.
-    start: AtomicU64,
-    /// Ticks of the first window's beginning; 0 before the leader knows it.
-    begin: AtomicU64,
-    /// A member can't go on: all others end too.
-    broken: AtomicBool,
+    line: StartLine,
 }
 
 /// What a worker brings home.
@@ -57,8 +51,20 @@ pub enum Ended {
     Unpinned(sys::PinError),
     /// Its memory can't be made ready.
     Unready(RingError),
-    /// Others did not arrive, or time ran away.
-    Stalled,
+    /// It did not come in time, or its own time ran away.
+    Late,
+    /// The others did not come, or ended.
+    Left,
+}
+
+impl From<Absence> for Ended {
+    fn from(absence: Absence) -> Self {
+        match absence {
+            Absence::Stopped => Self::Stopped,
+            Absence::Left => Self::Left,
+            Absence::Late => Self::Late,
+        }
+    }
 }
 
 impl<'a> Team<'a> {
@@ -71,24 +77,12 @@ impl<'a> Team<'a> {
         stop: &'a AtomicBool,
         counters: &'a Counters,
     ) -> Self {
-        Self {
-            clock,
-            cut,
-            clock_cost,
-            gap_tolerance,
-            stop,
-            counters,
-            members,
-            arrived: AtomicU32::new(0),
-            start: AtomicU64::new(0),
-            begin: AtomicU64::new(0),
-            broken: AtomicBool::new(false),
-        }
+        Self { clock, cut, clock_cost, gap_tolerance, stop, counters, line: StartLine::new(members) }
     }
 
     /// Somebody is missing: all others end.
     pub fn give_up(&self) {
-        self.broken.store(true, Ordering::Release);
+        self.line.give_up();
     }
 
     /// Pins, waits for the others, warms up, works through all windows.
@@ -126,32 +120,20 @@ impl<'a> Team<'a> {
         Ok(Done { parts: worker.log.parts, warmup_slices: worker.slices, settled: worker.settled, counts, system })
     }
 
-    /// All members arrive; the last one sets the tick at which all begin.
+    /// All members arrive, and begin at one tick.
     fn meet(&self) -> Result<u64, Ended> {
-        let now = self.clock.stamp().ticks;
-        let give_up = now.wrapping_add(self.cut.hard);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
-            self.start.store(now.wrapping_add(self.cut.chunk.0).max(1), Ordering::Release);
-        }
-        loop {
-            let now = self.clock.stamp().ticks;
-            let start = self.start.load(Ordering::Acquire);
-            if start != 0 && now >= start {
-                return Ok(start);
-            }
-            self.check(now, give_up)?;
-            spin::pause();
-        }
+        let now = || self.clock.stamp().ticks;
+        Ok(self.line.meet(self.cut.chunk.0, self.cut.hard, now, || self.stop.load(Ordering::Relaxed))?)
     }
 
     fn check(&self, now: u64, give_up: u64) -> Result<(), Ended> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Ended::Stopped);
         }
-        if now > give_up || self.broken.load(Ordering::Relaxed) {
-            return Err(Ended::Stalled);
+        if now > give_up {
+            return Err(Ended::Late);
         }
-        Ok(())
+        if self.line.is_broken() { Err(Ended::Left) } else { Ok(()) }
     }
 }
 
@@ -187,7 +169,7 @@ impl Worker<'_> {
             if now < mark {
                 continue;
             }
-            self.team.check(now, give_up)?;
+            self.team.check(now, give_up).map_err(|ended| self.blame(ended))?;
             // Chunks of the old length say nothing of the new one.
             let median = self.log.settle_median();
             if median > 0 && work.tune(median, cut.chunk) {
@@ -196,7 +178,7 @@ impl Worker<'_> {
             if self.leads {
                 self.lead(start, now, slice_units, now.wrapping_sub(slice_begin));
             }
-            if self.team.begin.load(Ordering::Acquire) != 0 {
+            if self.team.line.opened().is_some() {
                 return Ok(clock.stamp().ticks);
             }
             last = clock.stamp().ticks;
@@ -220,13 +202,22 @@ impl Worker<'_> {
             self.opening = Some(self.team.counters.snapshot(self.team.clock));
             let now = self.team.clock.stamp().ticks;
             // Late enough for all to see it at their next slice's end.
-            self.team.begin.store(now.wrapping_add(2 * cut.slice).max(1), Ordering::Release);
+            self.team.line.open(now.wrapping_add(2 * cut.slice));
+        }
+    }
+
+    /// While all wait for the leader, it is the leader's time that ran away; who then finds its word has been away itself.
+    fn blame(&self, ended: Ended) -> Ended {
+        match ended {
+            Ended::Left if self.leads => Ended::Late,
+            Ended::Late if !self.leads && self.team.line.opened().is_none() => Ended::Left,
+            other => other,
         }
     }
 
     fn windows<W: Work>(&mut self, mut last: u64, work: &mut W) -> Result<(), Ended> {
-        let Team { clock, cut, begin, .. } = self.team;
-        let mut mark = begin.load(Ordering::Acquire);
+        let Team { clock, cut, line, .. } = self.team;
+        let mut mark = line.opened().unwrap_or(last);
         let give_up = mark.wrapping_add(cut.hard);
         let mut open = false;
         loop {

@@ -19,6 +19,8 @@ const PASSES: (usize, usize) = (50, 2000);
 const TRIPS: u64 = 200;
 /// Polls for one answer before the partner is given up: some hundred milliseconds.
 const PATIENCE: u64 = 100_000_000;
+/// A ping-pong that takes this much longer than it should is given up, ns.
+const LONGEST_NS: u64 = 2_000_000_000;
 /// Bytes for the hand-over lines at the end of the arena: two lines, each with its neighbour.
 const HAND_OVER: usize = 256;
 
@@ -141,7 +143,19 @@ impl Transfer<'_> {
             round_trips: TRIPS,
             spin_limit: PATIENCE,
         };
-        let lead = |clock: &Clock| (0..count).map(|burst| game(burst).lead(line, clock)).collect::<Option<Vec<u64>>>();
+        // Two threads that the kernel has put onto one CPU answer each other once in a time slice: a game of seconds would take hours.
+        let longest = self.budget.saturating_mul(4).saturating_add(ns_to_ticks(LONGEST_NS, self.hardware.hz));
+        let lead = |clock: &Clock| {
+            let begin = clock.start();
+            let mut ticks = Vec::with_capacity(count);
+            for burst in 0..count {
+                ticks.push(game(burst).lead(line, clock)?);
+                if clock.stop().wrapping_sub(begin) > longest || self.hardware.stop.load(Ordering::Relaxed) {
+                    return None;
+                }
+            }
+            Some(ticks)
+        };
         let (((), ticks), watched) = self.both(|| (0..count).try_for_each(|burst| game(burst).follow(line)), lead)?;
         Ok((ticks, watched))
     }
@@ -164,10 +178,8 @@ impl Transfer<'_> {
         let ended = || Failure::Fatal("a transferring thread ended".into());
         let (wrote, writing) = wrote.map_err(|_| ended())??;
         let (read, reading) = read.map_err(|_| ended())??;
-        let silent = || {
-            let detail = format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1);
-            Failure::point(Reason::OutOfTime, detail)
-        };
+        let silent =
+            || self.hardware.nothing_came(&format!("CPU {} and CPU {} did not answer each other", self.cpus.0, self.cpus.1));
         Ok((wrote.zip(read).ok_or_else(silent)?, worst(writing, reading)))
     }
 

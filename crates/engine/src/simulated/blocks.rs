@@ -157,6 +157,7 @@ impl SimulatedBench<'_> {
                 Sign::Wait => signs.wait_ns = (2.0 * limits.wait_share * length) as u64,
                 Sign::Gap => signs.gap_ns = 2.0 * limits.gap_share * length,
                 Sign::Spin => signs.spin = 2.0 * limits.spin,
+                Sign::Neighbour => signs.reference = 2.0 * limits.reference,
                 Sign::None => {}
             }
         }
@@ -185,7 +186,11 @@ impl SimulatedBench<'_> {
     fn core_hz(&self, point: &Point) -> f64 {
         let layout = &self.machine.layout;
         let place = point.threads.first().and_then(|thread| layout.place(thread.cpu));
-        place.map_or(0.0, |place| layout.kind(place).ghz * 1e9)
+        let speed = self.machine.description.faults.iter().filter_map(|fault| match *fault {
+            Fault::SlowClock { speed, during_s } => is_on(during_s, self.machine.now_ns).then_some(speed),
+            _ => None,
+        });
+        place.map_or(0.0, |place| layout.kind(place).ghz * 1e9) * speed.product::<f64>()
     }
 }
 

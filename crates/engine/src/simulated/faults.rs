@@ -42,6 +42,14 @@ pub enum Fault {
         #[serde(default)]
         during_s: Option<(f64, f64)>,
     },
+    /// The cores run slower.
+    SlowClock {
+        /// Their clock over the usual one.
+        speed: f64,
+        /// From when to when, s.
+        #[serde(default)]
+        during_s: Option<(f64, f64)>,
+    },
     /// Some pages that were asked for on one node are on another.
     Misplaced {
         /// Where they were asked for.
@@ -68,6 +76,8 @@ pub enum Sign {
     Gap,
     /// The core clock moved.
     Spin,
+    /// The reference chase was slow: somebody else used the memory.
+    Neighbour,
     /// Nothing.
     None,
 }

@@ -158,6 +158,7 @@ impl Description {
             Fault::Disturbed { share, time, .. } => {
                 within("faults.share", share, 0.0, 1.0).and(within("faults.time", time, 1.0, 1000.0))
             }
+            Fault::SlowClock { speed, .. } => within("faults.speed", speed, 0.01, 1.0),
             Fault::Misplaced { node, on, share } => {
                 let groups = self.nodes.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
                 let holds = ids.iter().zip(groups).any(|(id, group)| *id == on && group.memory.is_some());

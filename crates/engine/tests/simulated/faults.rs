@@ -18,7 +18,9 @@ fn disturbed_windows_are_left_out_and_too_many_spoil_the_figure() {
     let truths = some.truths();
     let metric = truths[0].find(&some.report).unwrap();
     assert!(metric.excluded > 0 && (metric.value / truths[0].value - 1.0).abs() < 1e-3, "{metric:?}");
-    for (sign, word) in [("wait", "waited for its CPU"), ("gap", "stood still"), ("spin", "core clock moved")] {
+    for (sign, word) in
+        [("wait", "waited for its CPU"), ("gap", "stood still"), ("spin", "core clock moved"), ("neighbour", "neighbour used")]
+    {
         let many = with(&format!("what = \"disturbed\"\nshare = 0.5\nsign = \"{sign}\"\ntime = 1.5"), What::Idle);
         assert_eq!(many.report.status.state, State::Rejected);
         assert!(reasons(&many).contains(word), "{}", reasons(&many));
@@ -57,4 +59,12 @@ fn a_slow_channel_slows_its_node_and_a_slow_region_some_allocations() {
     let (_, metric) = region.report.find("matrix_latency", &[("from", "0"), ("to", "0")]).unwrap();
     let [lo, hi] = metric.ci95.unwrap();
     assert!(hi / lo > 1.4, "some rounds fall into it: {metric:?}");
+}
+
+#[test]
+fn a_clock_that_drops_during_the_run_is_found() {
+    let drops = |speed: f64| with(&format!("what = \"slow_clock\"\nspeed = {speed}\nduring_s = [2, 999]"), What::Peak);
+    let found = |done: &Done| done.report.findings.iter().find(|finding| finding.id == "core_clock").map(|f| f.text.clone());
+    assert!(found(&drops(0.7)).is_some_and(|text| text.contains("down to 1.75 from 2.50 GHz")));
+    assert_eq!(found(&drops(0.95)), None, "a step of a turbo clock");
 }

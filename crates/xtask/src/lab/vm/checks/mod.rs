@@ -1,5 +1,6 @@
 //! What memgauge must say in a guest. Times are not looked at.
 
+pub mod faults;
 mod figures;
 mod read;
 mod roles;

@@ -1,5 +1,6 @@
 //! One row a guest. Small on purpose: under emulation, spinning threads beyond the host's CPUs crawl.
 
+use super::super::checks::faults::{LOAD_OFFLINE, OBSERVER_OFFLINE, PAGES_MOVED};
 use super::super::checks::{
     ALL_FIGURES, ARM, DRY_RUN, FORGETFUL, LOADED, MASKED, MATRIX_BANDWIDTH, MATRIX_LATENCY, THIRD_CORE, TOPOLOGY, of_pages,
     refusal,
@@ -141,6 +142,8 @@ pub const ALL: &[Guest] = &[
                 "memgauge idle --cpu 2 --no-bundle",
                 &["--cpu 2", "this CPU is offline", "use one of 0-1,3-5"],
             ),
+            OBSERVER_OFFLINE,
+            LOAD_OFFLINE,
         ],
         ..PLAIN
     },
@@ -223,6 +226,7 @@ pub const ALL: &[Guest] = &[
                 "memgauge idle --buffer 400MiB --no-bundle",
                 &["--buffer 400MiB", "more than the cgroup leaves"],
             ),
+            PAGES_MOVED,
         ],
         ..PLAIN
     },
