@@ -74,7 +74,7 @@ mod tests {
     /// Eight chains run side by side: the adds of one iteration, one after another,
     /// would take at least as long.
     #[test]
-    fn eight_chains_overlap() {
+    fn real_eight_chains_overlap() {
         some_try("gain", 1.5..9.0, || {
             let side_by_side = best(|| eight_chains(black_box(2_000)));
             let in_turn = best(|| dependent_adds(black_box(2_000 * super::ADDS_PER_ITERATION)));

@@ -22,6 +22,10 @@ fn populated() -> Arena {
 
 #[test]
 fn each_page_has_a_frame_of_its_own_or_frames_are_hidden() {
+    // qemu-user passes the file on, which speaks of other addresses than the program's.
+    if std::env::var_os("MEMGAUGE_TEST_RUNNER").is_some() {
+        return;
+    }
     let (one, other) = (populated(), populated());
     let both = physical(&one).and_then(|one| Ok((one, physical(&other)?)));
     let (one, other) = match both {

@@ -5,13 +5,12 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::lab::vm;
-use crate::{Outcome, asan, cross, fuzz, host, loom, runner, say, test};
+use crate::{Outcome, asan, fuzz, host, loom, runner, say, test};
 
 /// Of each fuzz target.
 const FUZZ_S: u64 = 15;
 
-/// Quick checks, then hostile input, guests, the tests for AArch64 under an emulator, and the tests, whose closing line ends the
-/// output.
+/// Quick checks, then hostile input, guests (of AArch64, too), and the tests, whose closing line ends the output.
 pub fn run(args: &[String]) -> Outcome {
     if let Some(extra) = args.iter().find(|arg| *arg != "--install") {
         bail!("ci takes --install only, got `{extra}`");
@@ -25,7 +24,6 @@ pub fn run(args: &[String]) -> Outcome {
     timed("loom", loom::stage)?;
     timed("fuzzing", || fuzz::stage(FUZZ_S))?;
     timed("virtual machines", || vm::stage(install))?;
-    timed("AArch64", || cross::stage(install))?;
     runner::run()
 }
 
