@@ -3,7 +3,7 @@
 use super::argv::{self, Asked};
 use super::translate;
 use memgauge_engine::simulated::preset;
-use memgauge_model::{DelayRef, Isa, Job, Machine, Measure, Mix, Order, Pages, Plan, Prefetch, Refusal};
+use memgauge_model::{C2cKind, C2cVia, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, Order, Pages, Plan, Prefetch, Refusal};
 
 const LOADS: &str = "0-3 W5 seq 40m dram 1 300\n6 W5 seq 40m dram 1 300\n";
 
@@ -116,6 +116,17 @@ fn the_chase_goes_in_sequence_where_prefetchers_can_be_switched_or_shall_be_left
     assert_eq!(order("--idle_latency -r -e"), (Some(Order::WindowRandom), Prefetch::Leave));
     assert_eq!(order("--idle_latency"), (Some(Order::WindowRandom), Prefetch::Auto));
     assert_eq!(plan("--idle_latency -l256").request.stride, Some(256));
+}
+
+#[test]
+fn transfers_are_between_those_that_were_named() {
+    let plan = plan("--c2c_latency -w4 -c2 -S6 -C64 -H");
+    assert!(!plan.points.is_empty());
+    for point in &plan.points {
+        assert_eq!(point.threads.iter().map(|thread| thread.cpu).collect::<Vec<_>>(), [4, 2, 6]);
+        assert!(matches!(point.measure, Measure::C2c { kind: C2cKind::Hit, via: C2cVia::Third, .. }));
+    }
+    assert!(plan.arenas.iter().all(|arena| matches!(arena.holds, Holds::C2c { bytes: 65536, .. })));
 }
 
 #[test]

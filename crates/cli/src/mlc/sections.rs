@@ -17,6 +17,7 @@ pub fn text(mode: Mode, report: &Report, style: &Style) -> String {
         Mode::Max => mlc::max,
         Mode::Idle => mlc::idle,
         Mode::Loaded => mlc::loaded,
+        Mode::C2c if report.plan.request.writer.is_some() => mlc::c2c_pair,
         Mode::C2c => mlc::c2c,
         Mode::Scan => mlc::scan,
     };

@@ -20,6 +20,9 @@ const FLAGS: &[(&str, &str)] = &[
     ("--mix", "WRo"),
     ("--smt", "X"),
     ("--prefetch", "e"),
+    ("--writer", "w"),
+    ("--third", "S"),
+    ("--window", "C"),
 ];
 
 /// The same in letters, where one was typed that sets the flag.

@@ -12,7 +12,7 @@ mod values;
 pub use modes::Mode;
 pub use usage::usage;
 
-use memgauge_model::{Delays, Machine, Mix, Order, Prefetch, Refusal, Request};
+use memgauge_model::{C2cKind, C2cVia, Delays, Machine, Mix, Order, Prefetch, Refusal, Request};
 use options::{CONFLICTS, Value, row_of};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -130,6 +130,7 @@ pub fn read(words: &[String], read: Reader<'_>) -> Result<Asked, Wrong> {
         (row.set)(&mut asked, &behind).map_err(|slip| refused(&flag(row.letter), value, slip.problem, &slip.remedy))?;
     }
     observer_is_free(&asked)?;
+    pair_is_named(&asked)?;
     Ok(asked)
 }
 
@@ -169,7 +170,11 @@ impl Asked {
             Mode::BandwidthMatrix => {}
             Mode::C2c => {
                 request.method = Some(memgauge_model::C2cMethod::Chase);
-                request.via = Some(memgauge_model::C2cVia::L2);
+                request.via = Some(if request.third.is_some() { C2cVia::Third } else { C2cVia::L2 });
+                // One line is printed of a pair that was named.
+                if request.writer.is_some() && request.kinds.is_empty() {
+                    request.kinds = vec![C2cKind::Hitm];
+                }
             }
             Mode::Scan => request.load_cpus = self.scan_cpus(machine)?,
         }
@@ -261,6 +266,17 @@ fn observer_is_free(asked: &Asked) -> Result<(), Wrong> {
     match (masked, &asked.request.load_cpus) {
         (Some(typed), Some(cpus)) if cpus.contains(0) => {
             Err(refused("-m", typed, "CPU 0 is for the latency thread", "leave it out of the mask, or add -T"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A reader, or a third, of transfers whose writer nobody named would be another one's.
+fn pair_is_named(asked: &Asked) -> Result<(), Wrong> {
+    let of_pair = ['c', 'S'].into_iter().find(|letter| asked.given.contains_key(letter));
+    match (asked.mode, of_pair) {
+        (Some(Mode::C2c), Some(letter)) if asked.request.writer.is_none() => {
+            Err(refused(&flag(letter), "", "is one of a pair whose writer is not named", "add -w and its CPU"))
         }
         _ => Ok(()),
     }

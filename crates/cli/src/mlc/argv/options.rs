@@ -6,7 +6,7 @@ use super::Asked;
 use super::modes::Mode;
 use super::{files, values};
 use Mode::{BandwidthMatrix, C2c, Idle, LatencyMatrix, Loaded, Max, Peak, Scan};
-use memgauge_model::{Delays, Isa, Mix, Order, Pages, Smt};
+use memgauge_model::{C2cKind, Delays, Isa, Mix, Order, Pages, Smt};
 
 /// A row.
 pub struct Row {
@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
     row(('b', "<n>[k|m|g]"), (BUFFERS, &[]), "buffer of each thread, KiB", buffer),
     row(('B', ""), (&[Loaded], &[]), "bandwidth of each thread", |_, _| lacks("leave it out")),
     row(('c', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU of the latency thread", observer),
-    row(('C', "<n>"), (&[C2c], &[]), "window of the transfers, KB", |_, _| lacks("leave it out: it fits the caches")),
+    row(('C', "<n>"), (&[C2c], &[]), "window of the transfers, KB", window),
     row(('d', "<n>"), (&[Loaded], &[]), "one delay, core cycles", delay),
     row(('D', "<n>"), (CHASES, &[C2c]), "lines of a random block", block),
     everywhere(row(('e', ""), (&Mode::ALL, &[]), "leave the prefetchers alone", |asked, _| {
@@ -102,7 +102,10 @@ pub const ROWS: &[Row] = &[
     row(('g', "<file>"), (&[Loaded], &[]), "delays, one a line", delays),
     row(('G', "<n>"), (&[C2c], &[]), "the reader reads more", |_, _| lacks("leave it out")),
     row(('h', ""), (NOT_C2C, &[]), "pages of 1 GiB", |asked, _| pages(asked, Pages::Huge1G)),
-    row(('H', ""), (&[C2c], &[]), "clean lines", |_, _| lacks("leave it out: both are measured")),
+    row(('H', ""), (&[C2c], &[]), "clean lines", |asked, _| {
+        asked.request.kinds = vec![C2cKind::Hit];
+        Ok(())
+    }),
     row(('i', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU that touches first", |_, _| lacks("use -j and the CPU's node")),
     row(('I', ""), (&[Loaded], &[]), "integrity check", |_, _| lacks("leave it out")),
     row(('j', "<n>"), (&[Idle, Loaded, Scan], &[]), "memory of this node", node),
@@ -136,7 +139,7 @@ pub const ROWS: &[Row] = &[
         asked.verbose = true;
         Ok(())
     })),
-    row(('w', "<n>"), (&[C2c], &[]), "CPU of the writer", |_, _| lacks("use memgauge c2c --all-pairs --cpu N")),
+    row(('w', "<n>"), (&[C2c], &[]), "CPU of the writer", writer),
     row(('W', "<n>"), (&[BandwidthMatrix, Loaded], &[]), "traffic 2 3 5 6 7 8 9 10 11 12 19", mix),
     row(('x', "<n>"), (CHASES, &[]), "millions of accesses", |_, _| lacks("use -t and seconds")),
     everywhere(row(
@@ -167,9 +170,6 @@ fn buffer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 }
 
 fn observer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    if value.mode == Some(C2c) {
-        return lacks("use memgauge c2c --all-pairs --cpu N");
-    }
     asked.request.cpu = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "such as -c0"))?);
     Ok(())
 }
@@ -263,7 +263,8 @@ fn passes(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 
 fn bucket(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     if value.mode == Some(C2c) {
-        return lacks("use memgauge c2c --via third");
+        asked.request.third = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "a CPU, such as -S2"))?);
+        return Ok(());
     }
     match values::small(value.text) {
         Ok(0) => Err(Slip::new("a bucket of nothing", "MB/s, such as -S5000")),
@@ -273,6 +274,16 @@ fn bucket(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
         }
         Err(problem) => Err(Slip::new(problem, "MB/s, such as -S5000")),
     }
+}
+
+fn window(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.window = Some(values::size(value.text).map_err(|problem| Slip::new(problem, "KB, such as -C256"))?);
+    Ok(())
+}
+
+fn writer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.writer = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "a CPU, such as -w1"))?);
+    Ok(())
 }
 
 fn time(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
