@@ -61,7 +61,7 @@ pub struct Request {
     /// Busy CPUs beside an idle chase, in place of the plan's own choice, `--keepalive-cpus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keepalive_cpus: Option<CpuList>,
-    /// The CPU that touches the observer's buffer first, which decides its node, `--touch-cpu`.
+    /// The CPU that touches the observer's buffer, or a transfer's lines, first, which decides their node, `--touch-cpu`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touch_cpu: Option<Cpu>,
     /// Nodes of a window of the window-random order, `--block`.

@@ -123,8 +123,12 @@ fn keepalive_cpus(request: &Request, machine: &Machine) -> Result<(), Refusal> {
 fn touch_cpu(request: &Request, machine: &Machine) -> Result<(), Refusal> {
     let Some(cpu) = request.touch_cpu else { return Ok(()) };
     let typed = value(request, "--touch-cpu", cpu);
-    if request.node.is_some() && request.what == What::Idle {
+    if request.node.is_some() && matches!(request.what, What::Idle | What::C2c) {
         let problem = "the CPU that touches first decides the node, and --node names one";
+        return Err(Refusal::new("--touch-cpu", typed, problem, "leave one of the two out"));
+    }
+    if request.all_pairs {
+        let problem = "has no meaning for --all-pairs, whose lines live with their writers";
         return Err(Refusal::new("--touch-cpu", typed, problem, "leave one of the two out"));
     }
     cpu_usable("--touch-cpu", &typed, cpu, machine)

@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
 
     /// The window of lines whose home is `node`, not larger than `bytes`, with at least `push` bytes behind it.
     pub fn window(&mut self, node: NodeId, (writer, reader): (Cpu, Cpu), bytes: u64, push: u64) -> ArenaId {
-        let toucher = self.site.local_cpus(node).first().unwrap_or(writer);
+        let toucher = self.request.touch_cpu.or(self.site.local_cpus(node).first()).unwrap_or(writer);
         let need = Need::C2c { bytes, push };
         let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None };
         let arena = self.arena(Key::C2c(node), sketch, &[writer, reader]);

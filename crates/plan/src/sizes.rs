@@ -104,8 +104,8 @@ fn arena(draft: &Draft, sketch: &Sketch, scale: Scale) -> Arena {
         Need::Region { parts, bytes } => (Holds::Region { parts: *parts, bytes: *bytes }, *bytes),
     };
     let whole = needed.checked_next_multiple_of(page_bytes).unwrap_or(u64::MAX / page_bytes * page_bytes);
-    // Only the observer chases where somebody else touches first.
-    let first_touch = draft.request.touch_cpu.is_some() && matches!(holds, Holds::Chase { .. });
+    // Only the observer chases where somebody else touches first; a load's memory is where the load wants it.
+    let first_touch = draft.request.touch_cpu.is_some() && matches!(holds, Holds::Chase { .. } | Holds::C2c { .. });
     Arena { node: sketch.node, pages: sketch.pages, page_bytes, toucher: sketch.toucher, holds, bytes: whole, first_touch }
 }
 

@@ -30,7 +30,7 @@ pub struct Place {
     /// Hardware threads of a core that load: all or one
     #[arg(long, global = true, value_name = "WHICH", value_parser = smt, allow_hyphen_values = true)]
     pub smt: Option<Smt>,
-    /// CPU that touches the observer's buffer first, which decides its node
+    /// CPU that touches the observer's buffer, or a transfer's lines, first, which decides their node
     #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
     pub touch_cpu: Option<Cpu>,
     /// A row of the latency matrix for each CPU; with --smt one for each core; with --cpu for that one

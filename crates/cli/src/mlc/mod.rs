@@ -166,6 +166,9 @@ fn notes(asked: &Asked, machine: &Machine) {
     if machine.simulated {
         say::line("SIMULATED: nothing here was measured");
     }
+    if asked.request.block_lines.is_some() && asked.goes_in_sequence(machine) {
+        say::line("-D: the chase goes in sequence, and has no random blocks; add -r for them");
+    }
     if asked.leave && !asked.random {
         say::line(
             "-e: the chase goes in sequence, and prefetchers that are on fetch ahead of it; add -r for the memory's own latency",

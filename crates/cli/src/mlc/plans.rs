@@ -3,7 +3,9 @@
 use super::argv::{self, Asked};
 use super::translate;
 use memgauge_engine::simulated::preset;
-use memgauge_model::{C2cKind, C2cVia, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, Order, Pages, Plan, Prefetch, Refusal};
+use memgauge_model::{
+    C2cKind, C2cVia, Cpu, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, NodeId, Order, Pages, Plan, Prefetch, Refusal,
+};
 
 const LOADS: &str = "0-3 W5 seq 40m dram 1 300\n6 W5 seq 40m dram 1 300\n";
 
@@ -131,9 +133,78 @@ fn transfers_are_between_those_that_were_named() {
 
 #[test]
 fn a_scan_reads_with_as_many_threads_as_asked() {
-    let plan = plan("--memory_bandwidth_scan -j1 -t2");
-    assert_eq!(plan.request.load_cpus.as_ref().map(memgauge_model::CpuList::len), Some(2));
-    assert!(plan.arenas.iter().all(|arena| arena.node == 1));
+    let near = plan("--memory_bandwidth_scan -j1 -t2");
+    let far = plan("--memory_bandwidth_scan -j1 -t2 -n0");
+    let readers = |plan: &Plan| {
+        assert!(plan.arenas.iter().all(|arena| arena.node == 1));
+        let of = |point: &memgauge_model::Point| point.threads.iter().map(|thread| thread.cpu).collect::<Vec<_>>();
+        let mut all: Vec<_> = plan.points.iter().map(of).collect();
+        all.dedup();
+        all.concat()
+    };
+    let node = |node| machine("icelake-2s").node(node).unwrap().cpus.iter().take(2).collect::<Vec<_>>();
+    assert_eq!((readers(&near), readers(&far)), (node(1), node(0)));
+    assert!(try_plan("--memory_bandwidth_scan -t9999").unwrap_err().to_string().starts_with("-t 9999: "));
+    assert!(try_plan("--memory_bandwidth_scan -n7").unwrap_err().to_string().starts_with("-n 7: "));
+}
+
+/// CPU, node, toucher of every chase.
+fn chases(plan: &Plan) -> Vec<(Cpu, NodeId, Cpu)> {
+    let of = |thread: &memgauge_model::Thread| match thread.job {
+        Job::Chase { arena, .. } => Some((thread.cpu, plan.arenas[arena].node, plan.arenas[arena].toucher)),
+        _ => None,
+    };
+    plan.points.iter().flat_map(|point| &point.threads).filter_map(of).collect()
+}
+
+#[test]
+fn a_row_for_each_cpu_or_one_of_each_core() {
+    let machine = machine("icelake-2s");
+    let rows = |words: &str| chases(&plan(words)).iter().map(|chase| chase.0).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(rows("--latency_matrix -a").len(), machine.allowed_cpus.len());
+    assert_eq!(rows("--latency_matrix -a -X").len(), machine.cores.len());
+    assert_eq!(rows("--idle_latency -a"), rows("--latency_matrix -a"));
+    assert_eq!(rows("--latency_matrix").len(), 2);
+}
+
+#[test]
+fn blocks_have_so_many_lines_where_there_are_blocks() {
+    let blocks = |words: &str| {
+        let of = |arena: &memgauge_model::Arena| match &arena.holds {
+            Holds::Chase { rings, .. } => rings.iter().map(|ring| ring.block).collect(),
+            _ => Vec::new(),
+        };
+        plan(words).arenas.iter().flat_map(of).collect::<Vec<_>>()
+    };
+    for mode in ["--idle_latency", "--loaded_latency -d0", "--latency_matrix"] {
+        let blocks = blocks(&format!("{mode} -D64"));
+        assert!(!blocks.is_empty() && blocks.iter().all(|block| *block == Some(64)), "{mode}: {blocks:?}");
+    }
+    assert!(blocks("--idle_latency -D64 -e").iter().all(|block| *block != Some(64)), "in sequence");
+    assert!(try_plan("--idle_latency -D1").unwrap_err().to_string().starts_with("-D 1: "));
+}
+
+#[test]
+fn who_touches_first_decides_where_the_lines_are() {
+    let far = machine("icelake-2s").node(1).unwrap().cpus.first().unwrap();
+    for mode in ["--idle_latency", "--loaded_latency -d0"] {
+        let chases = chases(&plan(&format!("{mode} -c0 -i{far}")));
+        assert!(!chases.is_empty() && chases.iter().all(|chase| *chase == (0, 1, far)), "{mode}: {chases:?}");
+    }
+    let plan = plan(&format!("--c2c_latency -w1 -c2 -i{far}"));
+    assert!(plan.arenas.iter().all(|arena| (arena.node, arena.toucher, arena.first_touch) == (1, far, true)));
+}
+
+#[test]
+fn named_cpus_are_kept_busy() {
+    let plan = plan("--idle_latency -c0 -p1,3-4");
+    for point in &plan.points {
+        let busy = point.threads.iter().filter(|thread| thread.job == Job::KeepAlive);
+        assert_eq!(busy.map(|thread| thread.cpu).collect::<Vec<_>>(), [1, 3, 4]);
+    }
+    assert!(
+        try_plan("--idle_latency -c0 -p0").unwrap_err().to_string().starts_with("-p 0: CPU 0 is on the core of the observer")
+    );
 }
 
 #[test]

@@ -23,6 +23,11 @@ const FLAGS: &[(&str, &str)] = &[
     ("--writer", "w"),
     ("--third", "S"),
     ("--window", "C"),
+    ("--block", "D"),
+    ("--touch-cpu", "i"),
+    ("--keepalive-cpus", "p"),
+    ("--from", "n"),
+    ("--threads", "t"),
 ];
 
 /// The same in letters, where one was typed that sets the flag.

@@ -108,6 +108,9 @@ fn homes(draft: &Draft, pair: &Pair) -> Vec<NodeId> {
     if let Some(node) = draft.request.node.filter(|_| draft.request.what == What::C2c) {
         return vec![node];
     }
+    if let Some(toucher) = draft.request.touch_cpu {
+        return vec![draft.site.memory_of(toucher)];
+    }
     let mut homes = vec![draft.site.memory_of(pair.writer)];
     if pair.scope == C2cScope::Node && draft.site.nodes.contains(pair.to) && !homes.contains(&pair.to) {
         homes.push(pair.to);

@@ -50,6 +50,11 @@ fn who_touches_the_observers_buffer_decides_its_node() {
         both,
         "--touch-cpu 5: the CPU that touches first decides the node, and --node names one; leave one of the two out"
     );
+    let transfers = plan(&two_sockets(), What::C2c, &[("--touch-cpu", "5")]);
+    assert!(!transfers.arenas.is_empty());
+    assert!(transfers.arenas.iter().all(|arena| (arena.node, arena.toucher, arena.first_touch) == (1, 5, true)));
+    assert!(transfers.points.iter().all(|point| matches!(point.measure, Measure::C2c { home: 1, .. })));
+    assert!(refusal(&two_sockets(), What::C2c, &[("--touch-cpu", "5"), ("--all-pairs", "")]).contains("--all-pairs"));
     assert!(refusal(&two_sockets(), What::Idle, &[("--touch-cpu", "16")]).starts_with("--touch-cpu 16: this CPU does not exist"));
 }
 

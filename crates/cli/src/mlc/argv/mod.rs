@@ -38,8 +38,6 @@ pub struct Asked {
     pub verbose: bool,
     /// `-S` of a scan; 0: as usual.
     pub scan_bucket: u32,
-    /// `-t` of a scan.
-    pub scan_threads: Option<u32>,
     /// Lines of `-o`.
     loads: Vec<files::Load>,
     /// To be told.
@@ -144,7 +142,12 @@ impl Asked {
         let mut asked = self.clone();
         let typed = |letter: char| self.given.get(&letter).cloned().unwrap_or_default();
         loads::place(&mut asked, machine).map_err(|problem| Refusal::new("-o", typed('o'), problem, "name their node"))?;
-        let modes = asked.mode.map_or_else(|| Mode::WHOLE_RUN.to_vec(), |mode| vec![mode]);
+        let modes = match asked.mode {
+            // A row for each CPU is a table, whatever the mode.
+            Some(Mode::Idle) if asked.request.per_cpu => vec![Mode::LatencyMatrix],
+            Some(mode) => vec![mode],
+            None => Mode::WHOLE_RUN.to_vec(),
+        };
         let sections = modes.into_iter().map(|mode| Ok((mode, asked.section(mode, machine)?)));
         sections.collect()
     }
@@ -154,12 +157,18 @@ impl Asked {
         !self.leave && machine.platform.prefetch_control.known().is_some()
     }
 
+    /// Does the latency thread go in sequence? It has no random blocks then.
+    pub fn goes_in_sequence(&self, machine: &Machine) -> bool {
+        !self.random && (self.leave || self.switches(machine))
+    }
+
     fn section(&self, mode: Mode, machine: &Machine) -> Result<Request, Refusal> {
         let mut request = Request { what: mode.what(), ..self.request.clone() };
         match mode {
             Mode::LatencyMatrix | Mode::Idle | Mode::Loaded => {
-                let sequential = !self.random && (self.leave || self.switches(machine));
+                let sequential = self.goes_in_sequence(machine);
                 request.order = Some(if sequential { Order::Sequential } else { Order::WindowRandom });
+                request.block_lines = request.block_lines.filter(|_| !sequential);
                 request.prefetch = match self.leave {
                     true => Prefetch::Leave,
                     false if sequential => Prefetch::Off,
@@ -167,7 +176,7 @@ impl Asked {
                 };
             }
             Mode::Peak | Mode::Max => request.mixes = FIVE.to_vec(),
-            Mode::BandwidthMatrix => {}
+            Mode::BandwidthMatrix | Mode::Scan => {}
             Mode::C2c => {
                 request.method = Some(memgauge_model::C2cMethod::Chase);
                 request.via = Some(if request.third.is_some() { C2cVia::Third } else { C2cVia::L2 });
@@ -176,27 +185,11 @@ impl Asked {
                     request.kinds = vec![C2cKind::Hitm];
                 }
             }
-            Mode::Scan => request.load_cpus = self.scan_cpus(machine)?,
         }
         if mode == Mode::Loaded {
             request.delays = Some(request.delays.unwrap_or(Delays::Mlc));
         }
         Ok(request)
-    }
-
-    /// The first CPUs of the scanned node, as many as were asked for.
-    fn scan_cpus(&self, machine: &Machine) -> Result<Option<memgauge_model::CpuList>, Refusal> {
-        let Some(count) = self.scan_threads else { return Ok(None) };
-        let first = || machine.nodes.iter().find(|node| node.memory_bytes > 0).map(|node| node.node);
-        let node = self.request.node.or_else(first).and_then(|id| machine.node(id));
-        let near = node.map(|node| node.local_cpus.intersection(&machine.allowed_cpus)).unwrap_or_default();
-        match near.len() >= count as usize {
-            true => Ok(Some(near.iter().take(count as usize).collect())),
-            false => {
-                let problem = format!("threads of a scan, and {} CPUs are near", near.len());
-                Err(Refusal::new("-t", count.to_string(), problem, "write fewer"))
-            }
-        }
     }
 }
 
@@ -208,7 +201,6 @@ fn blank() -> Asked {
         leave: false,
         verbose: false,
         scan_bucket: 0,
-        scan_threads: None,
         loads: Vec::new(),
         notes: Vec::new(),
         echo: Vec::new(),

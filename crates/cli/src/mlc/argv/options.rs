@@ -56,7 +56,7 @@ const BUFFERS: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Load
 const NOT_C2C: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Loaded, Scan];
 
 /// Letters that can't stand beside each other.
-pub const CONFLICTS: [(char, char); 12] = [
+pub const CONFLICTS: [(char, char); 17] = [
     ('R', 'W'),
     ('k', 'm'),
     ('k', 'o'),
@@ -66,6 +66,12 @@ pub const CONFLICTS: [(char, char); 12] = [
     ('j', 'i'),
     ('j', 'J'),
     ('t', 'x'),
+    // All CPUs and all nodes are one or the other's opposite.
+    ('a', 'c'),
+    ('a', 'j'),
+    ('a', 'i'),
+    ('a', 'p'),
+    ('a', 'f'),
     ('d', 'g'),
     ('L', 'h'),
     ('Y', 'Z'),
@@ -86,7 +92,10 @@ const fn everywhere(row: Row) -> Row {
 
 /// Every option, by letter.
 pub const ROWS: &[Row] = &[
-    row(('a', ""), (&[LatencyMatrix, Idle], &[]), "a row for each CPU", |_, _| lacks("use memgauge c2c --all-pairs for CPUs")),
+    row(('a', ""), (&[LatencyMatrix, Idle], &[]), "a row for each CPU", |asked, _| {
+        asked.request.per_cpu = true;
+        Ok(())
+    }),
     row(('b', "<n>[k|m|g]"), (BUFFERS, &[]), "buffer of each thread, KiB", buffer),
     row(('B', ""), (&[Loaded], &[]), "bandwidth of each thread", |_, _| lacks("leave it out")),
     row(('c', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU of the latency thread", observer),
@@ -106,7 +115,7 @@ pub const ROWS: &[Row] = &[
         asked.request.kinds = vec![C2cKind::Hit];
         Ok(())
     }),
-    row(('i', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU that touches first", |_, _| lacks("use -j and the CPU's node")),
+    row(('i', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU that touches first", toucher),
     row(('I', ""), (&[Loaded], &[]), "integrity check", |_, _| lacks("leave it out")),
     row(('j', "<n>"), (&[Idle, Loaded, Scan], &[]), "memory of this node", node),
     row(('J', "<dir>"), (&[Idle], &[]), "memory of a file in this folder", |_, _| lacks("leave it out")),
@@ -116,9 +125,9 @@ pub const ROWS: &[Row] = &[
     row(('L', ""), (NOT_C2C, &[]), "pages of 2 MiB", |asked, _| pages(asked, Pages::Huge2M)),
     row(('m', "<hex>"), (STREAMS, &[]), "mask of CPUs that load", mask),
     row(('M', "<file>"), (STREAMS, &[]), "patterns that fill buffers", patterns),
-    row(('n', "<n>"), (&[Loaded, Scan], &[]), "lines of a load's block; the scan's readers", |_, _| lacks("leave it out")),
+    row(('n', "<n>"), (&[Loaded, Scan], &[]), "lines of a load's block; the scan's readers", block_or_readers),
     row(('o', "<file>"), (&[Loaded], &[]), "loads thread by thread", loads),
-    row(('p', "<c,c>"), (&[Idle], &[]), "CPUs kept busy", |_, _| lacks("leave it out: a CPU of another core is kept busy")),
+    row(('p', "<c,c>"), (&[Idle], &[]), "CPUs kept busy", busy),
     row(('P', ""), (&[Loaded], &[]), "flush after stores to files", |_, _| lacks("leave it out")),
     row(('q', "<n>"), (&[Scan], &[]), "passes over each region", passes),
     row(('Q', ""), (&[Loaded], &[]), "flush after stores", |_, _| lacks("leave it out")),
@@ -206,12 +215,27 @@ fn parsed<T>(value: &Value<'_>, parse: fn(&str) -> Result<T, files::BadLine>) ->
     parse(&text).map_err(|bad| Slip::new(format!("line {}", bad.line), bad.problem))
 }
 
-fn block(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    match values::small(value.text) {
-        Ok(4096) => Ok(()),
-        Ok(_) => lacks("leave it out: blocks are of 4096 lines"),
-        Err(problem) => Err(Slip::new(problem, "such as -D4096")),
+fn block(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.block_lines = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "such as -D4096"))?);
+    Ok(())
+}
+
+fn toucher(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.touch_cpu = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "a CPU, such as -i1"))?);
+    Ok(())
+}
+
+fn busy(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.keepalive_cpus = Some(values::cpus(value.text).map_err(|problem| Slip::new(problem, "such as -p1,8"))?);
+    Ok(())
+}
+
+fn block_or_readers(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    if value.mode == Some(Loaded) {
+        return lacks("leave it out");
     }
+    asked.request.readers = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "a node, such as -n1"))?);
+    Ok(())
 }
 
 fn pages(asked: &mut Asked, pages: Pages) -> Result<(), Slip> {
@@ -290,7 +314,7 @@ fn time(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     let count = values::small(value.text).ok().filter(|count| *count > 0);
     let count = count.ok_or_else(|| Slip::new("not a number from 1 on", "such as -t2"))?;
     match value.mode {
-        Some(Scan) => asked.scan_threads = Some(count),
+        Some(Scan) => asked.request.threads = Some(count),
         _ => asked.request.time_ns = Some(u64::from(count) * 1_000_000_000),
     }
     Ok(())
