@@ -2,6 +2,7 @@
 
 mod held;
 mod map;
+mod pace;
 
 use crate::backend::{Backend, Bench, Failure, PhaseOutcome, Progress, Step, Task};
 use crate::curve::{delay_of, pilot};
@@ -13,6 +14,7 @@ use memgauge_model::{
     Run, Search, SearchRecord, units,
 };
 use memgauge_stats::{self as stats, Rng};
+use pace::Pace;
 
 /// A block whose placement class changes, or of which too much was disturbed, is measured again, at most so often.
 const REPEATS: u32 = 2;
@@ -54,6 +56,8 @@ struct State<'a> {
     again_ns: u64,
     /// Time spent with brief points so far, ns: what later rounds don't have.
     in_brief_ns: u64,
+    /// Of a round of a run whose time is limited, and the blocks done when it began.
+    pace: Option<(Pace, usize)>,
 }
 
 impl<'a> Schedule<'a> {
@@ -84,6 +88,7 @@ impl<'a> Schedule<'a> {
             in_windows_ns: 0,
             again_ns: 0,
             in_brief_ns: 0,
+            pace: None,
         };
         Self { plan, backend, state }
     }
@@ -150,7 +155,11 @@ impl<'a> Schedule<'a> {
                 self.state.event(self.backend.now_ns(), EventKind::Shortened { round, share });
             }
             let (begun, in_windows, in_brief) = (self.backend.now_ns(), self.state.in_windows_ns, self.state.in_brief_ns);
+            let left = active.iter().filter(|is| **is).count();
+            let pace = |whole| (Pace::new(whole, begun, most - round.min(most), left), self.state.blocks_done);
+            self.state.pace = rule.whole_ns.map(pace);
             self.round(round, &active, share)?;
+            self.state.pace = None;
             brief = self.state.in_brief_ns - in_brief;
             let spent = (self.backend.now_ns() - begun).saturating_sub(brief);
             beside = spent.saturating_sub(self.state.in_windows_ns - in_windows);
@@ -279,7 +288,11 @@ impl State<'_> {
             self.run.points[point].rounds.push(block);
             if let Some((before_ns, after_ns)) = flipped {
                 self.event(bench.now_ns(), EventKind::ClassChanged { point, before_ns, after_ns });
-            } else if attempt < REPEATS && planned.brief.is_none() && self.disturbed(point) && self.may_repeat(time_ns) {
+            } else if attempt < REPEATS
+                && planned.brief.is_none()
+                && self.disturbed(point)
+                && self.may_repeat(bench.now_ns(), time_ns)
+            {
                 self.event(bench.now_ns(), EventKind::Disturbed { point });
             } else {
                 break;
@@ -299,9 +312,11 @@ impl State<'_> {
         last && rounds::disturbed_share(counted, limits) > NEAR_LIMIT * limits.excluded_share
     }
 
-    /// Takes the time for one more block from what there is for disturbed ones, if there is enough.
-    fn may_repeat(&mut self, time_ns: u64) -> bool {
-        let may = (self.again_ns + time_ns).saturating_mul(AGAIN_ONE_IN) <= self.in_windows_ns;
+    /// Takes the time for one more block from what there is for disturbed ones, if there is enough and the run isn't behind its time.
+    fn may_repeat(&mut self, now_ns: u64, time_ns: u64) -> bool {
+        let enough = (self.again_ns + time_ns).saturating_mul(AGAIN_ONE_IN) <= self.in_windows_ns;
+        let in_time = |(pace, before): &(Pace, usize)| pace.has_time(now_ns, self.blocks_done + 1 - before);
+        let may = enough && self.pace.as_ref().is_none_or(in_time);
         if may {
             self.again_ns += time_ns;
         }

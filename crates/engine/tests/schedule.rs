@@ -147,6 +147,19 @@ fn a_host_that_never_rests_does_not_double_the_run() {
 }
 
 #[test]
+fn blocks_measured_again_do_not_take_a_limited_run_beyond_its_time() {
+    // A round takes 0.24 s, and the host is busy in the last one: with time for some blocks more, and with none to spare.
+    for (whole_ns, again) in [(6 * 320_000_000, 5), (6 * 241_000_000, 2)] {
+        let mut plan = three();
+        plan.rounds = RoundRule { looks: vec![6], precision: None, whole_ns: Some(whole_ns) };
+        let mut backend = play(|_, at| Ok(waiting(if at > 5 * 3 { 3 } else { 0 })));
+        let done = run(&plan, &mut backend, &mut Quiet);
+        assert_eq!(done.events.iter().filter(|event| matches!(event.what, EventKind::Disturbed { .. })).count(), again);
+        assert!(backend.now <= whole_ns + whole_ns / 14 + 80_000_000, "{} for {whole_ns}", backend.now);
+    }
+}
+
+#[test]
 fn a_signal_keeps_what_was_measured() {
     let mut plan = three();
     plan.rounds.looks = vec![6];

@@ -58,7 +58,10 @@ fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure
         let watch = Watch::start();
         let figure = run()?;
         match (figure, watch.disturbance()) {
-            (Ok(figure), None) => figures.push(figure),
+            (Ok(figure), None) => {
+                say::stage(&format!("  {}", told(&figure)));
+                figures.push(figure);
+            }
             (Err(why), _) | (_, Some(why)) => say::stage(&format!("  void: {why}")),
         }
     }
@@ -83,6 +86,12 @@ fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure
         word.to_owned(),
     ];
     Ok((cells, verdict))
+}
+
+/// In the figure's own unit, for whoever wants to see whether it drifted.
+fn told(figure: &Figure) -> String {
+    let (lo, hi) = figure.interval.unwrap_or((f64::NAN, f64::NAN));
+    format!("{:.4e} [{lo:.4e}, {hi:.4e}]", figure.value)
 }
 
 /// Value and interval of the runs of the class in which most of them lie.
