@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{C2cScope, C2cVia, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
+use memgauge_model::{C2cScope, C2cVia, CpuList, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
@@ -116,6 +116,10 @@ pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
         set(&mut labels, "isa", streams.isa.word());
         // The observer's buffer is `bytes`; each stream of each load has its own size.
         set(&mut labels, "load_bytes", streams.bytes());
+        let nodes: CpuList = streams.by_thread.iter().map(|(_, arena)| arena.node).collect();
+        if plan.curves.get(at).is_some_and(|curve| nodes.iter().any(|node| node != curve.node)) {
+            set(&mut labels, "load_nodes", nodes);
+        }
     }
     if let Some(curve) = plan.curves.get(at) {
         set(&mut labels, "mix", curve.mix.name());

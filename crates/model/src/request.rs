@@ -67,6 +67,9 @@ pub struct Request {
     /// Nodes of a window of the window-random order, `--block`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_lines: Option<u32>,
+    /// Does each load use memory near its own CPU, and not the observer's? `--local-loads`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub local_loads: bool,
     /// A row of the latency matrix for each CPU, not for each node, `--per-cpu`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_cpu: bool,
@@ -281,6 +284,7 @@ impl Request {
             keepalive_cpus: None,
             touch_cpu: None,
             block_lines: None,
+            local_loads: false,
             per_cpu: false,
             readers: None,
             threads: None,

@@ -106,7 +106,8 @@ fn own_choice(request: &Request, site: &Site, reach: Reach, roles: &mut Roles) {
     let all: CpuList = site.cpus.iter().filter(off_core).collect();
     let all = if request.smt == Smt::One { site.one_a_core(&all) } else { all };
     let near = all.intersection(&site.local_cpus(roles.target));
-    roles.far_loads = !near.is_empty() && near.len() < all.len() && watches_loads(request.what);
+    let far = near.len() < all.len() && !request.local_loads;
+    roles.far_loads = !near.is_empty() && far && watches_loads(request.what);
     roles.loads = if reach == Reach::Near { near } else { all };
     if reach == Reach::Near {
         let target = roles.target;

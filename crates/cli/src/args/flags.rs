@@ -33,6 +33,9 @@ pub struct Place {
     /// CPU that touches the observer's buffer, or a transfer's lines, first, which decides their node
     #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
     pub touch_cpu: Option<Cpu>,
+    /// Each load uses memory near its own CPU, in place of that which the observer watches
+    #[arg(long, global = true)]
+    pub local_loads: bool,
     /// A row of the latency matrix for each CPU; with --smt one for each core; with --cpu for that one
     #[arg(long, global = true)]
     pub per_cpu: bool,

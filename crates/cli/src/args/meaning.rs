@@ -73,6 +73,7 @@ const ROWS: &[Row] = &[
     row("node", any, false),
     row("smt", |what| streams(what) || what == What::MatrixLatency, false),
     row("touch_cpu", |what| matches!(what, What::Idle | What::Loaded | What::C2c), false),
+    row("local_loads", |what| what == What::Loaded, false),
     row("per_cpu", |what| what == What::MatrixLatency, false),
     row("from", |what| what == What::Scan, false),
     row("threads", |what| what == What::Scan, false),

@@ -261,6 +261,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         keepalive_cpus: traffic.keepalive_cpus.clone(),
         touch_cpu: place.touch_cpu,
         block_lines: memory.block,
+        local_loads: place.local_loads,
         per_cpu: place.per_cpu,
         readers: place.from,
         threads: place.threads,

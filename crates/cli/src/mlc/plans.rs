@@ -58,6 +58,28 @@ fn observer_loads_node_and_buffer_are_those_that_were_named() {
     assert_eq!(delays(&plan), memgauge_model::MLC_DELAYS);
 }
 
+/// Node of the CPU, node of its memory, of every load.
+fn places(plan: &Plan) -> std::collections::BTreeSet<(NodeId, NodeId)> {
+    let machine = machine("icelake-2s");
+    let home = |cpu: Cpu| machine.nodes.iter().find(|node| node.cpus.contains(cpu)).unwrap().node;
+    let of = |thread: &memgauge_model::Thread| match thread.job {
+        Job::Stream { arena, .. } => Some((home(thread.cpu), plan.arenas[arena].node)),
+        _ => None,
+    };
+    plan.points.iter().flat_map(|point| &point.threads).filter_map(of).collect()
+}
+
+#[test]
+fn loads_are_near_their_own_memory_unless_a_node_is_named() {
+    for mode in ["--loaded_latency -d0", "--loaded_latency -d0 -W2", "--max_bandwidth", "--peak_injection_bandwidth"] {
+        assert_eq!(Vec::from_iter(places(&plan(mode))), [(0, 0), (1, 1)], "{mode}");
+    }
+    let named = plan("--loaded_latency -d0 -j1");
+    assert_eq!(Vec::from_iter(places(&named)), [(0, 1), (1, 1)]);
+    let local = plan("--loaded_latency -d0");
+    assert_eq!((local.target, chases(&local)[0].1), (0, 0));
+}
+
 #[test]
 fn a_mask_and_a_list_are_the_same_loads() {
     assert_eq!(plan("--loaded_latency -mf0").loads, plan("--loaded_latency -k4-7").loads);

@@ -1,4 +1,4 @@
-//! Latency under load: one curve a mix. The observer chases while the loads stream from the same node's memory.
+//! Latency under load: one curve a mix. The observer chases while the loads stream from the same node's memory, or each from its own.
 
 use super::rfo_probe;
 use crate::checks::value;
@@ -57,7 +57,8 @@ fn curve(draft: &mut Draft, mix: Mix, delays: Vec<DelayRef>, slots: usize, pilot
 }
 
 fn loads(draft: &Draft) -> Vec<(Cpu, NodeId)> {
-    draft.roles.loads.iter().map(|cpu| (cpu, draft.roles.target)).collect()
+    let node = |cpu| if draft.request.local_loads { draft.site.memory_of(cpu) } else { draft.roles.target };
+    draft.roles.loads.iter().map(|cpu| (cpu, node(cpu))).collect()
 }
 
 /// The default run does without the curve; the command can't.

@@ -59,6 +59,24 @@ fn who_touches_the_observers_buffer_decides_its_node() {
 }
 
 #[test]
+fn loads_use_the_observers_memory_or_each_its_own() {
+    let nodes = |flags: &[(&str, &str)]| {
+        let plan = plan(&two_sockets(), What::Loaded, flags);
+        let of = |thread: &Thread| match thread.job {
+            Job::Stream { arena, .. } => Some((thread.cpu % 2, plan.arenas[arena].node)),
+            _ => None,
+        };
+        plan.points.iter().flat_map(|point| &point.threads).filter_map(of).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(Vec::from_iter(nodes(&[("--cpu", "0")])), [(0, 0), (1, 0)]);
+    assert_eq!(Vec::from_iter(nodes(&[("--cpu", "0"), ("--local-loads", "")])), [(0, 0), (1, 1)]);
+    let far = [("--cpu", "0"), ("--node", "1"), ("--local-loads", ""), ("--mix", "2:1")];
+    assert_eq!(Vec::from_iter(nodes(&far)), [(0, 0), (1, 1)], "the probe's, too");
+    let far = plan(&two_sockets(), What::Loaded, &far);
+    assert_eq!((chasers(&far)[0].1, far.target), (1, 1), "the node is the observer's");
+}
+
+#[test]
 fn named_cpus_stay_busy_beside_an_idle_chase() {
     let busy = |flags: &[(&str, &str)]| {
         let plan = plan(&two_sockets(), What::Idle, flags);

@@ -33,7 +33,7 @@ const TITLES: [(&str, &str); 20] = [
 ];
 
 /// Labels in the order in which people look for them.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "order",
     "mix",
     "pages",
@@ -54,6 +54,7 @@ const ORDER: [&str; 24] = [
     "stride",
     "bytes",
     "load_bytes",
+    "load_nodes",
     "delay",
     "keepalive",
     "prefetch",
@@ -203,6 +204,7 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
         "order" | "pages" | "mix" | "scope" | "kind" | "method" => text,
         "bytes" => format!("{text} buffer"),
         "load_bytes" => format!("{text} a load stream"),
+        "load_nodes" => format!("loads on node {text}"),
         "stride" => format!("{text} stride"),
         "percentile" if text == "max" => "slowest".to_owned(),
         "percentile" => format!("p{text}"),

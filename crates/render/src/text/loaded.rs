@@ -30,7 +30,7 @@ pub fn section(page: &mut Page) {
 fn walk(page: &Page, curve: &Curve) -> String {
     let first = curve.points.iter().find_map(|point| page.report.metrics.get(point.latency?));
     let mut labels = first.map(|metric| metric.labels.clone()).unwrap_or_default();
-    labels.retain(|key, _| ["order", "stride", "pages"].contains(&key.as_str()));
+    labels.retain(|key, _| ["order", "stride", "pages", "load_nodes"].contains(&key.as_str()));
     figures::conditions(page, &labels)
 }
 

@@ -188,6 +188,7 @@ impl Asked {
         }
         if mode == Mode::Loaded {
             request.delays = Some(request.delays.unwrap_or(Delays::Mlc));
+            request.local_loads = request.node.is_none();
         }
         Ok(request)
     }
