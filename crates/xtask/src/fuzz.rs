@@ -49,14 +49,19 @@ pub fn stage(seconds: u64) -> Result<()> {
 
 /// Builds the targets, runs what is stored, then so many seconds of each.
 fn of(targets: &[&str], seconds: u64) -> Result<()> {
-    let host = sh::host_target()?;
-    let built = sh::target_folder()?.join("fuzz");
+    let (host, built) = (sh::host_target()?, sh::target_folder()?.join("fuzz"));
+    sh::stage("fuzz targets", &mut build()?)?;
+    lanes::each(targets, |target| one(target, &built, &host, seconds)).into_iter().collect()
+}
+
+/// Builds all targets, and runs none.
+pub fn build() -> Result<Command> {
     // Sanitizer coverage is for the targets alone: with a target named, build scripts and macros are built without.
     let mut build = sh::cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path"]);
-    build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &host, "--target-dir"]).arg(&built);
+    build.arg(format!("{FOLDER}/Cargo.toml")).args(["--target", &sh::host_target()?, "--target-dir"]);
+    build.arg(sh::target_folder()?.join("fuzz"));
     build.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}")).env_remove("RUSTFLAGS");
-    sh::stage("fuzz targets", &mut build)?;
-    lanes::each(targets, |target| one(target, &built, &host, seconds)).into_iter().collect()
+    Ok(build)
 }
 
 fn one(target: &str, built: &Path, host: &str, seconds: u64) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Work of which two pieces go on at a time: CI has two CPUs, and few pieces keep both busy.
 
 use std::panic::resume_unwind;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LANES: usize = 2;
@@ -18,9 +19,32 @@ pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec
     })
 }
 
+/// Does `step`, and behind it, with the CPU time that it leaves, these commands. They only prepare: one that fails will fail again, and be
+/// told, where what it makes is needed.
+pub fn with_behind<T>(commands: Vec<Command>, step: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        scope.spawn(|| commands.iter().for_each(|command| drop(last_in_line(command).status())));
+        step()
+    })
+}
+
+fn last_in_line(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
+    nice.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    nice
+}
+
 #[cfg(test)]
 mod tests {
-    use super::each;
+    use super::{each, with_behind};
+    use std::process::Command;
     use std::sync::Barrier;
 
     #[test]
@@ -34,5 +58,15 @@ mod tests {
         done.sort_unstable();
         assert_eq!(done, [10, 20, 30, 40]);
         assert!(each(&[] as &[u8], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn what_goes_on_behind_is_done_when_the_step_is_left() {
+        let file = std::env::temp_dir().join(format!("behind-{}", std::process::id()));
+        let mut touch = Command::new("sh");
+        touch.args(["-c", "sleep 0.1; [ \"$1\" = \"$WANTED\" ] && : > \"$1\"", "sh"]).arg(&file).env("WANTED", &file);
+        let answer = with_behind(vec![Command::new("false"), touch], || 7);
+        assert!(answer == 7 && file.exists());
+        std::fs::remove_file(&file).unwrap();
     }
 }
