@@ -1,5 +1,6 @@
 //! Rounds, phases, searches: in which order what is measured, and when it is enough.
 
+mod counted;
 mod held;
 mod map;
 mod pace;
@@ -251,6 +252,7 @@ impl State<'_> {
         let planned = &plan.points[point];
         #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "ns of a block")]
         let time_ns = if planned.brief.is_some() { planned.time_ns } else { (planned.time_ns as f64 * share) as u64 };
+        let time_ns = self.time_of(bench, &Task { plan, point, delay, time_ns })?;
         let first = self.run.points[point].rounds.len();
         for attempt in 0..=REPEATS {
             self.announce(bench.now_ns(), &describe(plan, point));

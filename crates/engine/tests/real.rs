@@ -193,6 +193,13 @@ fn real_transfers_and_single_accesses() {
             let (scope, repeat) = (C2cScope::Cpu, false);
             point(&mut plan, Measure::C2c { from: 0, to: 1, home: 0, kind, scope, via, repeat }, threads, 10_000_000);
         }
+        // Sixty passes of so many nodes, 128 bytes each.
+        let counted = plan.points.iter().position(|point| matches!(point.measure, Measure::C2c { .. })).unwrap();
+        plan.points[counted].quota = Some(Quota::Hops(60 * (128 << 10) / 128));
+        let measured = measured(&plan);
+        let passes = measured.points[counted].rounds.iter().map(|block| block.passes_ns.len());
+        assert!(passes.clone().count() > 0 && passes.clone().all(|passes| (60..=62).contains(&passes)), "{passes:?}");
+        plan.points[counted].quota = None;
     }
     let run = measured(&plan);
     let access = run.points[0].rounds[0].access.as_ref().unwrap();
@@ -338,6 +345,20 @@ fn real_stop_ends_soon_and_keeps_what_was_measured() {
     });
     assert!(matches!(run.end, End::Interrupted { .. }), "{:?}", run.end);
     assert!(!run.points[0].rounds.is_empty());
+}
+
+#[test]
+fn real_accesses_are_counted() {
+    let Some(cpu) = cpus().map(|cpus| cpus[0]) else { return };
+    let mut plan = plan(&[cpu]);
+    let arena = arena(&mut plan, cpu, Pages::Base, rings(16 << 20, &[(Order::FullRandom, 64)]));
+    point(&mut plan, IDLE, vec![chase(cpu, arena, 0)], 10_000_000);
+    plan.points[0].quota = Some(Quota::Hops(4_000_000));
+    let run = measured(&plan);
+    let hops = |block: &&Block| block.windows.iter().map(|window| window.hops).sum::<u64>();
+    // The pace may change by a half between what was tried and what counts.
+    let all: Vec<u64> = counted(&run, 0).iter().map(hops).collect();
+    assert!(!all.is_empty() && all.iter().all(|hops| (2_000_000..12_000_000).contains(hops)), "{all:?}");
 }
 
 #[test]

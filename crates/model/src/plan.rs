@@ -78,12 +78,26 @@ pub struct Point {
     pub threads: Vec<Thread>,
     /// Length of this point's windows together, in one round, ns.
     pub time_ns: u64,
+    /// What those windows hold together, where that was asked for and not a time, which is then a guess.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
     /// Label `class` wanted: a ping-pong between these two CPUs stands before and after the block.
     pub class_pair: Option<(Cpu, Cpu)>,
     /// Measured in the first so many rounds alone, and at once: its threads have gone through their working set, and nobody
     /// waits for their pace to settle. None: in all rounds, after a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<u32>,
+}
+
+/// What a point's windows hold together, in one round; whole windows, so that it is this and at most a window more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Quota {
+    /// Hops of the chase that leads; of transfers those of the reader.
+    Hops(u64),
+    /// Application bytes of all streams.
+    Bytes(u64),
 }
 
 /// What a point's result is; analysis turns it into names and labels.

@@ -79,6 +79,12 @@ pub struct Request {
     /// CPUs that read in a scan, `--threads`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Accesses of each chase, shared by its rounds, in place of a time; 0 is one pass over the buffer in each, `--accesses`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<u64>,
+    /// Passes over each of a scan's regions, shared by its rounds, in place of a time, `--passes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<u32>,
     /// The CPU that writes in a core-to-core transfer; `cpu` reads, `--writer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Cpu>,
@@ -288,6 +294,8 @@ impl Request {
             per_cpu: false,
             readers: None,
             threads: None,
+            accesses: None,
+            passes: None,
             writer: None,
             third: None,
             window: None,

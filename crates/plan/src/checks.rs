@@ -1,7 +1,7 @@
 //! What is wrong with a request on any placement: values, CPUs, nodes, pages and instruction sets that this machine
 //! doesn't have. Found before anything else is decided.
 
-use crate::pages;
+use crate::{pages, quota};
 use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
@@ -36,6 +36,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
         isa_usable(request, isa, machine)?;
     }
     delays(request)?;
+    quota::check(request)?;
     if let Some(precision) = request.precision.filter(|p| !(*p > 0.0 && *p <= 0.5)) {
         let typed = value(request, "--precision", format!("{}%", precision * 100.0));
         return Err(Refusal::new("--precision", typed, "outside 0 to 50 %", "use a half-width such as 1%"));

@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
     pub fn point(&mut self, measure: Measure, threads: Vec<Thread>, time_ns: u64) -> PointId {
         let mut moving = threads.iter().filter(|thread| thread.job != Job::KeepAlive).map(|thread| thread.cpu);
         let pair = moving.next().zip(moving.next()).filter(|(a, b)| a != b && self.site.machine.is_guest());
-        self.points.push(Point { measure, threads, time_ns, class_pair: pair, brief: None });
+        self.points.push(Point { measure, threads, time_ns, quota: None, class_pair: pair, brief: None });
         self.points.len() - 1
     }
 

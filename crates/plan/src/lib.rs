@@ -22,6 +22,7 @@ mod pages;
 mod phases;
 mod points;
 mod prefetch;
+mod quota;
 mod regions;
 mod roles;
 mod site;
@@ -87,6 +88,7 @@ fn build_with(request: &Request, machine: &Machine, reach: Reach, octaves_less: 
 
     let sized = sizes::fit(&draft).map_err(|refusal| Failure::Memory { refusal, far_loads: roles.far_loads })?;
     points::sweep::keep_within(&mut draft, &sized);
+    quota::settle(&mut draft, &sized);
     let phases = phases::pack(&draft, &sized);
     let budget = budget::budget(&draft, &sized, &phases);
     let (rounds, windows, estimate) = estimate::settle(&mut draft, &sized, &phases);

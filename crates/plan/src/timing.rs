@@ -1,6 +1,7 @@
 //! Rounds, windows and how long each point's windows are.
 
 use crate::checks::value;
+use crate::quota;
 use memgauge_model::{DisturbanceLimits, Refusal, Request, RoundRule, What, WindowRule};
 
 const MS: u64 = 1_000_000;
@@ -62,7 +63,8 @@ impl Timing {
             What::Peak | What::Max => 1000 * MS,
             What::MatrixLatency | What::MatrixBandwidth | What::Loaded | What::C2c => 500 * MS,
         };
-        let (looks, point_ns) = share(request, looks, request.time_ns.unwrap_or(default_ns))?;
+        let asked_ns = request.time_ns.or(quota::time_ns(request));
+        let (looks, point_ns) = share(request, looks, asked_ns.unwrap_or(default_ns))?;
         let c2c_ns = if whole_run && request.time_ns.is_none() { DEFAULT_RUN_C2C_NS } else { point_ns };
         let precision = if reported { request.precision } else { Some(request.precision.unwrap_or(PRECISION)) };
         let short = whole_run || point_ns < 50 * MS;
@@ -82,7 +84,7 @@ impl Timing {
             limits: DisturbanceLimits::default(),
         };
         let rounds = RoundRule { looks, precision, whole_ns: None };
-        Ok(Self { rounds, windows, point_ns, c2c_ns, asked: request.time_ns.is_some() })
+        Ok(Self { rounds, windows, point_ns, c2c_ns, asked: asked_ns.is_some() })
     }
 
     /// Rounds of a scan with so many points; as asked for, where time or precision were.

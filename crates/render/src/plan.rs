@@ -3,7 +3,7 @@
 use crate::style::{Style, clean, paint};
 use crate::table::{Cell, Table};
 use crate::text::machine_line;
-use memgauge_model::{Budget, C2cVia, CpuList, DelayRef, Holds, Job, Machine, Measure, Plan, Point, units};
+use memgauge_model::{Budget, C2cVia, CpuList, DelayRef, Holds, Job, Machine, Measure, Plan, Point, Quota, units};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -143,7 +143,11 @@ fn points(plan: &Plan) -> Table {
             Cell::left(if nodes.is_empty() { String::new() } else { format!("node {nodes}") }),
             Cell::left(pages),
             Cell::left(bytes),
-            Cell::right(units::span(point.time_ns)),
+            Cell::right(match point.quota {
+                Some(Quota::Hops(hops)) => units::count(hops, "access"),
+                Some(Quota::Bytes(bytes)) => units::bytes(bytes),
+                None => units::span(point.time_ns),
+            }),
         ]);
     }
     table

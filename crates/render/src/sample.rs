@@ -282,6 +282,7 @@ pub fn plan(what: What) -> Plan {
             measure: Measure::Peak { mix: Mix::Read },
             threads: vec![stream(0, 0), stream(1, 1)],
             time_ns: 40_000_000,
+            quota: None,
             class_pair: Some((0, 1)),
             brief: None,
         }],

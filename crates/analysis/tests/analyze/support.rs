@@ -34,7 +34,14 @@ impl Lab {
     }
 
     pub fn point(&mut self, measure: Measure, threads: Vec<Thread>) -> PointId {
-        self.record.plan.points.push(Point { measure, threads, time_ns: 100_000_000, class_pair: None, brief: None });
+        self.record.plan.points.push(Point {
+            measure,
+            threads,
+            time_ns: 100_000_000,
+            quota: None,
+            class_pair: None,
+            brief: None,
+        });
         self.record.run.points.push(PointRecord::default());
         self.record.plan.points.len() - 1
     }

@@ -144,6 +144,12 @@ pub struct Effort {
     /// Time of a figure's windows together, such as 500ms or 2s; set-up and warm-up come on top
     #[arg(long, global = true, value_name = "TIME", value_parser = span, allow_hyphen_values = true)]
     pub time: Option<u64>,
+    /// Accesses of a chase in all, in place of a time; 0: one pass over the buffer in each round
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true, conflicts_with = "time")]
+    pub accesses: Option<u64>,
+    /// Passes over each of a scan's regions in all, in place of a time
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true, conflicts_with = "time")]
+    pub passes: Option<u32>,
     /// Seed of every random choice; a new one each run if not given
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,

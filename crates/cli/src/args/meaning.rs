@@ -104,6 +104,8 @@ const ROWS: &[Row] = &[
     row("theoretical", streams, false),
     row("precision", any, false),
     row("time", any, false),
+    row("accesses", |what| windows(what) || what == What::C2c, false),
+    row("passes", |what| what == What::Scan, false),
     row("seed", any, false),
     row("runs", |_| false, false),
     row("dry_run", any, false),

@@ -265,6 +265,8 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         per_cpu: place.per_cpu,
         readers: place.from,
         threads: place.threads,
+        accesses: effort.accesses,
+        passes: effort.passes,
         writer: place.writer,
         third: place.third,
         window: memory.window,

@@ -4,7 +4,7 @@ use super::argv::{self, Asked};
 use super::translate;
 use memgauge_engine::simulated::preset;
 use memgauge_model::{
-    C2cKind, C2cVia, Cpu, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, NodeId, Order, Pages, Plan, Prefetch, Refusal,
+    C2cKind, C2cVia, Cpu, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, NodeId, Order, Pages, Plan, Prefetch, Quota, Refusal,
 };
 
 const LOADS: &str = "0-3 W5 seq 40m dram 1 300\n6 W5 seq 40m dram 1 300\n";
@@ -215,6 +215,29 @@ fn who_touches_first_decides_where_the_lines_are() {
     }
     let plan = plan(&format!("--c2c_latency -w1 -c2 -i{far}"));
     assert!(plan.arenas.iter().all(|arena| (arena.node, arena.toucher, arena.first_touch) == (1, far, true)));
+}
+
+#[test]
+fn counts_stand_in_place_of_times() {
+    let quotas = |words: &str| {
+        let plan = plan(words);
+        let wanted = |point: &&memgauge_model::Point| !matches!(point.measure, Measure::Access { .. } | Measure::RfoProbe);
+        let of = |point: &memgauge_model::Point| (point.quota, plan.rounds.looks.last().copied());
+        let mut all: Vec<_> = plan.points.iter().filter(wanted).map(of).collect();
+        all.dedup();
+        all
+    };
+    for mode in ["--idle_latency", "--latency_matrix", "--loaded_latency", "--c2c_latency"] {
+        let [(Some(Quota::Hops(hops)), Some(rounds))] = quotas(&format!("{mode} -x20"))[..] else { panic!("{mode}") };
+        assert!((20_000_000..20_000_100).contains(&(hops * u64::from(rounds))), "{mode}: {hops} in {rounds} rounds");
+    }
+    // One pass in each round: every node of the ring, of 128 bytes.
+    assert!(matches!(quotas("--idle_latency -x0 -b64m")[..], [(Some(Quota::Hops(524_288)), _)]));
+    let [(Some(Quota::Bytes(bytes)), Some(rounds))] = quotas("--memory_bandwidth_scan -q12")[..] else { panic!() };
+    assert_eq!(bytes * u64::from(rounds), 12 << 30);
+    assert!(quotas("--idle_latency -t2").iter().all(|(quota, _)| quota.is_none()));
+    assert!(try_plan("--memory_bandwidth_scan -q0").unwrap_err().to_string().starts_with("-q 0: "));
+    assert!(try_plan("--idle_latency -x4000000").unwrap_err().to_string().starts_with("-x 4000000: "));
 }
 
 #[test]

@@ -28,6 +28,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("--keepalive-cpus", "p"),
     ("--from", "n"),
     ("--threads", "t"),
+    ("--accesses", "x"),
+    ("--passes", "q"),
 ];
 
 /// The same in letters, where one was typed that sets the flag.

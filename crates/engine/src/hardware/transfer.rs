@@ -9,7 +9,7 @@ use super::watch::{watched, worst};
 use crate::backend::{Failure, Task};
 use memgauge_kernels::c2c::{Line, PingOp, PingPong, Window as Lines, read_through};
 use memgauge_kernels::{Clock, Rng};
-use memgauge_model::{Block, C2cKind, C2cVia, Cpu, Job, Measure, Reason, Window};
+use memgauge_model::{Block, C2cKind, C2cVia, Cpu, Job, Measure, Quota, Reason, Window};
 use memgauge_sys as sys;
 use std::sync::atomic::Ordering;
 
@@ -39,7 +39,12 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let pushes = matches!(task.plan.points[task.point].measure, Measure::C2c { via: C2cVia::L3, .. });
     let push: &[u8] = if pushes { push } else { &[] };
     let third = others.first().map(|thread| thread.cpu);
-    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), third, push, budget: ns_to_ticks(task.time_ns, hardware.hz) };
+    let hops = task.plan.points[task.point].quota.and_then(|quota| match quota {
+        Quota::Hops(hops) => Some(hops),
+        Quota::Bytes(_) => None,
+    });
+    let budget = ns_to_ticks(task.time_ns, hardware.hz);
+    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), third, push, budget, hops };
     let (passes_ns, window) = match kind {
         C2cKind::Hit | C2cKind::Hitm => run.chase(lines, hand, kind == C2cKind::Hitm, seed)?,
         C2cKind::Store => run.ping_pong(lines, PingOp::Store)?,
@@ -54,6 +59,8 @@ struct Transfer<'a> {
     third: Option<Cpu>,
     push: &'a [u8],
     budget: u64,
+    /// Hops of a chase that are wanted, in place of the budget.
+    hops: Option<u64>,
 }
 
 impl Transfer<'_> {
@@ -63,6 +70,8 @@ impl Transfer<'_> {
         let window = Lines::new(lines, &mut Rng::new(seed)).map_err(refused)?;
         let line = Line::new(hand).map_err(refused)?;
         let passes = PASSES.1 as u64;
+        let whole = |hops: u64| usize::try_from(hops.div_ceil(window.nodes().max(1))).unwrap_or(usize::MAX);
+        let wanted = self.hops.map(|hops| whole(hops).clamp(PASSES.0, PASSES.1));
         // The owner makes value 3k+1 when the lines are its own, the third 3k+2 when it has seen them (where there is none the
         // owner does at once), the reader 3k+3 when it has read them. Who leaves early writes `END` instead, in its own turn.
         const END: u64 = u64::MAX;
@@ -92,7 +101,10 @@ impl Transfer<'_> {
                     break;
                 }
                 ticks.push(window.read_pass(clock));
-                let over = ticks.len() >= PASSES.0 && clock.stop().wrapping_sub(begin) > self.budget;
+                let over = match wanted {
+                    Some(wanted) => ticks.len() >= wanted,
+                    None => ticks.len() >= PASSES.0 && clock.stop().wrapping_sub(begin) > self.budget,
+                };
                 if over || self.hardware.stop.load(Ordering::Relaxed) {
                     line.signal(END);
                     break;

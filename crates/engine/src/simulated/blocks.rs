@@ -7,7 +7,7 @@ use crate::simulated::description::Description;
 use crate::simulated::faults::{Fault, Sign, is_on};
 use crate::simulated::noise::{longer, lower};
 use crate::simulated::{transfer, wide};
-use memgauge_model::{AccessHistogram, ArenaId, Block, Cpu, DisturbanceLimits, Job, Point, Reason, Signs, Window};
+use memgauge_model::{AccessHistogram, ArenaId, Block, Cpu, DisturbanceLimits, Job, Point, Quota, Reason, Signs, Window};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -103,7 +103,11 @@ impl SimulatedBench<'_> {
         let (slower, _) = self.machine.host.factors(self.machine.now_ns);
         let slower = if point.class_pair.is_some() { slower } else { 1.0 };
         let (_, allocation) = self.allocations(point);
-        let passes = ((task.time_ns as f64 / (usual * PASS_STEPS)) as u64).clamp(PASSES.0, PASSES.1);
+        let passes = match point.quota {
+            Some(Quota::Hops(hops)) => hops as f64 / PASS_STEPS,
+            _ => task.time_ns as f64 / (usual * PASS_STEPS),
+        };
+        let passes = (passes.ceil() as u64).clamp(PASSES.0, PASSES.1);
         self.machine.now_ns += 2 * task.time_ns;
         let (slow, time, signs) = self.moment(task.time_ns, &task.plan.windows.limits);
         let usual = longer(longer(usual * slower, allocation.slower), slow) * time;

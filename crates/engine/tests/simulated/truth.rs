@@ -45,6 +45,31 @@ fn penalties_and_translation_costs_are_what_is_described() {
     assert!((0.8..1.0).contains(&(cost.value / (pages.l2_ns + pages.walk_ns))), "{}", cost.value);
 }
 
+/// In each round: no less than its share, and not a window more.
+#[test]
+fn what_is_counted_is_what_was_asked_for() {
+    let count = |request: &Request, of: fn(&Window) -> f64| {
+        let done = done(&small("", ""), request);
+        let mut all = Vec::new();
+        for (point, record) in done.record.plan.points.iter().zip(&done.record.run.points) {
+            let Some(Quota::Hops(wanted) | Quota::Bytes(wanted)) = point.quota else { continue };
+            for block in &record.rounds {
+                let each = of(&block.windows[0]);
+                all.push((block.windows.iter().map(of).sum::<f64>() - wanted as f64) / each);
+            }
+        }
+        assert!(!all.is_empty() && all.iter().all(|over| (-0.01..1.01).contains(over)), "{all:?}");
+    };
+    let hops = |window: &Window| window.hops as f64;
+    for accesses in [0, 3_000_000] {
+        count(&Request { accesses: Some(accesses), ..ask(What::Idle, 1) }, hops);
+        let delays = Some(Delays::List(vec![0, 1000]));
+        count(&Request { accesses: Some(accesses), delays, ..ask(What::Loaded, 1) }, hops);
+    }
+    let scan = Request { passes: Some(12), limit: Some(4 << 30), node: Some(0), ..ask(What::Scan, 1) };
+    count(&scan, |window| window.load_bytes_per_s * window.ns / 1e9);
+}
+
 #[test]
 fn far_memory_and_its_links_show_in_the_matrices() {
     let report = hold(&quiet("cxl-2s"), What::MatrixBandwidth);

@@ -55,7 +55,7 @@ pub fn arena(plan: &mut Plan, cpu: u32, pages: Pages, holds: Holds) -> ArenaId {
 
 /// Adds a point to the plan's only phase.
 pub fn point(plan: &mut Plan, measure: Measure, threads: Vec<Thread>, time_ns: u64) -> PointId {
-    plan.points.push(Point { measure, threads, time_ns, class_pair: None, brief: None });
+    plan.points.push(Point { measure, threads, time_ns, quota: None, class_pair: None, brief: None });
     plan.phases[0].points.push(plan.points.len() - 1);
     plan.points.len() - 1
 }

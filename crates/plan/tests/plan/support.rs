@@ -217,6 +217,8 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--per-cpu" => request.per_cpu = true,
             "--from" => request.readers = Some(text.parse().unwrap()),
             "--threads" => request.threads = Some(text.parse().unwrap()),
+            "--accesses" => request.accesses = Some(text.parse().unwrap()),
+            "--passes" => request.passes = Some(text.parse().unwrap()),
             "--writer" => request.writer = Some(text.parse().unwrap()),
             "--third" => request.third = Some(text.parse().unwrap()),
             "--window" => request.window = Some(size(text)),

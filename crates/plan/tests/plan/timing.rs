@@ -1,7 +1,7 @@
 //! Rounds, windows, and the whole run's time.
 
 use crate::support::*;
-use memgauge_model::{Plan, What};
+use memgauge_model::{Measure, Plan, Quota, What};
 
 const MS: u64 = 1_000_000;
 
@@ -19,6 +19,42 @@ fn a_points_time_is_shared_by_all_its_rounds() {
     assert_eq!(rounds(What::All, &[("--time", "20ms")]), (vec![2], 10));
     assert_eq!(rounds(What::All, &[("--time", "600ms")]), (vec![6], 100));
     assert_eq!(rounds(What::All, &[("--precision", "2%")]).0, [6, 9, 13, 19]);
+}
+
+/// Of the first point: rounds at most, what each holds.
+fn quota(what: What, flags: &[(&str, &str)]) -> (u32, Option<Quota>) {
+    let plan = plan(&two_cpus(), what, flags);
+    (*plan.rounds.looks.last().unwrap(), plan.points[0].quota)
+}
+
+#[test]
+fn a_count_is_shared_by_all_rounds_of_what_it_counts() {
+    assert_eq!(quota(What::Idle, &[("--accesses", "19000000")]), (19, Some(Quota::Hops(1_000_000))));
+    assert_eq!(quota(What::MatrixLatency, &[("--accesses", "1000000")]), (9, Some(Quota::Hops(111_112))));
+    assert_eq!(quota(What::Idle, &[("--accesses", "0"), ("--buffer", "1MiB"), ("--stride", "256")]).1, Some(Quota::Hops(4096)));
+    assert_eq!(quota(What::Idle, &[]).1, None);
+    let loaded = plan(&two_cpus(), What::Loaded, &[("--accesses", "19000000"), ("--delays", "mlc")]);
+    let mut curve = loaded.points.iter().filter(|point| matches!(point.measure, Measure::Loaded { .. }));
+    assert!(curve.all(|point| point.quota.is_some()));
+    let (rounds, bytes) = quota(What::Scan, &[("--passes", "12")]);
+    assert_eq!(bytes, Some(Quota::Bytes((12_u64 << 30).div_ceil(u64::from(rounds)))));
+}
+
+#[test]
+fn counts_that_make_no_rounds_and_two_ends_are_refused() {
+    let refused = |what, flags: &[(&str, &str)]| refusal(&two_cpus(), what, flags);
+    assert_eq!(
+        refused(What::Idle, &[("--accesses", "1000")]),
+        "--accesses 1000: too few for two rounds of one 10 ms window; use 200000 or more, or 0 for one pass in each round"
+    );
+    assert!(
+        refused(What::Idle, &[("--accesses", "2000000000000")]).starts_with("--accesses 2000000000000: takes more than a day")
+    );
+    assert!(refused(What::Scan, &[("--passes", "0")]).starts_with("--passes 0: nothing would be read"));
+    assert_eq!(
+        refused(What::Idle, &[("--accesses", "1000000"), ("--time", "100ms")]),
+        "--accesses 1000000: a count and a time (--time) are two ends; leave one of the two out"
+    );
 }
 
 #[test]

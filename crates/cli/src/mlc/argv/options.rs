@@ -150,7 +150,7 @@ pub const ROWS: &[Row] = &[
     })),
     row(('w', "<n>"), (&[C2c], &[]), "CPU of the writer", writer),
     row(('W', "<n>"), (&[BandwidthMatrix, Loaded], &[]), "traffic 2 3 5 6 7 8 9 10 11 12 19", mix),
-    row(('x', "<n>"), (CHASES, &[]), "millions of accesses", |_, _| lacks("use -t and seconds")),
+    row(('x', "<n>"), (&[LatencyMatrix, Idle, Loaded, C2c], &[]), "millions of accesses; 0: one pass", accesses),
     everywhere(row(
         ('X', ""),
         (&[BandwidthMatrix, Peak, Max, Loaded, LatencyMatrix], &[Idle, C2c, Scan]),
@@ -280,8 +280,13 @@ fn stride(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 }
 
 fn passes(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    values::small(value.text).map_err(|problem| Slip::new(problem, "such as -q10"))?;
-    asked.notes.push("-q: regions are measured for a time, in rounds, and not by passes".to_owned());
+    asked.request.passes = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "such as -q10"))?);
+    Ok(())
+}
+
+fn accesses(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    let millions = values::small(value.text).map_err(|problem| Slip::new(problem, "millions, such as -x1"))?;
+    asked.request.accesses = Some(u64::from(millions) * 1_000_000);
     Ok(())
 }
 
