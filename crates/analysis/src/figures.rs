@@ -166,7 +166,8 @@ impl<'a> Writer<'a> {
         metric.remarks.extend(removed);
         if swept || scanned {
             // Most of a sweep's figures are of caches, which no memory controller sees; a scan's differ in their place alone.
-            let app = if of_memory { metric.value } else { 0.0 };
+            let claims = of_memory && (scanned || plausibility::beyond_all(&self.case.record.machine, &touched));
+            let app = if claims { metric.value } else { 0.0 };
             metric.remarks.extend(plausibility::above_theoretical(self.case, app, &self.title, draft));
             return None;
         }

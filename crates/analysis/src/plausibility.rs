@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::figures::Case;
 use crate::jobs;
 use crate::too_good::Verdict;
-use memgauge_model::{Block, Cpu, CpuList, Machine, NodeId, Request, units};
+use memgauge_model::{Block, Cache, Cpu, CpuList, Machine, NodeId, Request, units};
 
 /// No core moves more application bytes in a cycle; a loop that seems to was removed.
 const BYTES_PER_CYCLE: f64 = 128.0;
@@ -50,6 +50,16 @@ pub(crate) fn level(machine: &Machine, node: NodeId, touched: &[(Cpu, u64)]) -> 
         })
     };
     Some(levels.into_iter().find(fits).map_or(Level::Partly, |(level, _)| Level::Cache(level)))
+}
+
+/// Do these threads touch at least twice what all caches of their CPUs hold together? Private ones needn't hold what a shared one holds, so that
+/// many threads have much of a set beyond the last-level cache in theirs.
+pub(crate) fn beyond_all(machine: &Machine, touched: &[(Cpu, u64)]) -> bool {
+    let caches = &machine.caches;
+    let near = |cache: &&Cache| touched.iter().any(|(cpu, _)| cache.cpus.contains(*cpu));
+    let levels = [&caches.l1, &caches.l2, &caches.l3, &caches.l4].into_iter().flatten();
+    let all = levels.filter(near).filter_map(|cache| cache.size.known()).fold(0_u64, |sum, size| sum.saturating_add(*size));
+    touched.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes)) >= all.saturating_mul(2)
 }
 
 /// Names the level where the size was asked for (by the user, or as one of a sweep's); where the size is ours, a cache's figure is no memory's.

@@ -141,7 +141,8 @@ pub(crate) fn bandwidths(
     verdicts.into_iter().min_by_key(weight)
 }
 
-/// Does the bandwidth fall between half of the largest size and all of it, surely and by more than memory's does?
+/// Would the bandwidth fall, surely and by more than memory's does, from the largest size to twice that? What a cache still holds of a walk is
+/// in inverse proportion to its size, so half of the fall from half the size is yet to come.
 fn changes(case: &Case<'_>, group: &[(u64, &Figure)], caches: &AsFound, draft: &Draft) -> Option<String> {
     let (whole, whole_figure) = group.last()?;
     let (half, half_figure) = group.iter().find(|(bytes, _)| *bytes == whole / 2)?;
@@ -149,7 +150,7 @@ fn changes(case: &Case<'_>, group: &[(u64, &Figure)], caches: &AsFound, draft: &
         return None;
     }
     let ([lo, _], [_, hi]) = (draft.metrics[half_figure.metric].ci95?, draft.metrics[whole_figure.metric].ci95?);
-    (lo > hi * (1.0 + CHANGE)).then(|| {
+    (lo > hi * (1.0 + 2.0 * CHANGE)).then(|| {
         let [from, to] = [*half, *whole].map(units::bytes);
         format!("partly a cache's: falls by {:.0} % or more from {from} to {to}", (1.0 - hi / lo) * 100.0)
     })

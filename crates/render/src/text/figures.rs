@@ -9,13 +9,14 @@ use memgauge_model::{Metric, MetricId, units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of figures for people; others stand as they are in the document.
-const TITLES: [(&str, &str); 20] = [
+const TITLES: [(&str, &str); 21] = [
     ("idle_latency", "Idle latency"),
     ("access_latency", "Single accesses"),
     ("peak_bandwidth", "Peak bandwidth"),
     ("max_bandwidth", "Max bandwidth"),
     ("matrix_latency", "Latency matrix"),
     ("matrix_bandwidth", "Bandwidth matrix"),
+    ("matrix_bandwidth_dram", "DRAM estimate"),
     ("loaded_latency", "Loaded latency"),
     ("loaded_bandwidth", "Load"),
     ("c2c_latency", "Core to core"),

@@ -76,8 +76,8 @@ mod tests {
                          ▁▁▂▄  read by 1 load thread
 
         Latency matrix   window-random
-          ns              memory of node 0        memory of node 2
-          CPUs of node 0             137.5  ±1.4                 –
+          ns              to node 0        to node 2
+          CPUs of node 0      137.5  ±1.4          –
 
         Core to core     node 0 → node 0: 22.0 ns ±0.2 HITM (chase) · 41.0 ns ±0.4 cas (pingpong)
 

@@ -7,7 +7,7 @@ use super::page::Page;
 use super::{idle, page, sweep};
 use crate::figure::{figure, number, spread, undisturbed, unit, value};
 use crate::style::paint;
-use memgauge_model::{Metric, MetricId};
+use memgauge_model::{Matrix, Metric, MetricId};
 
 pub fn section(page: &mut Page) {
     idle(page);
@@ -111,21 +111,39 @@ fn under_load(page: &mut Page) {
     }
 }
 
-/// On machines with more than one node: the matrices themselves, which no line could hold.
+/// On machines with more than one node: the matrices themselves, which no line could hold. Of transfers those whose lines have their home in
+/// the writer's node, as usual.
 fn nodes(page: &mut Page) {
     let several = page.report.matrices.iter().filter(|matrix| matrix.rows.len() > 1 || matrix.columns.len() > 1);
-    let several = several.collect::<Vec<_>>();
+    let usual = |matrix: &&Matrix| matrix.labels.get("home").is_none_or(|home| home == "writer");
+    let several = several.filter(usual).collect::<Vec<_>>();
     for matrix in &several {
         matrix::matrix_table(page, matrix);
     }
     if !several.is_empty() {
         page.gap();
     }
-    for (place, (id, metric)) in page.all("numa_penalty").into_iter().enumerate() {
-        page.show(id);
+    penalties(page);
+}
+
+/// Each NUMA penalty, or the ends of what they come to.
+fn penalties(page: &mut Page) {
+    const MOST: usize = 6;
+    let mut penalties = page.all("numa_penalty");
+    let count = penalties.len();
+    let way = |metric: &Metric| {
         let told = |key: &str| metric.labels.get(key).map_or("?", String::as_str);
-        let text = format!("{}  node {} → node {}", figure(metric), told("from"), told("to"));
-        page.labelled(if place == 0 { "NUMA penalty" } else { "" }, &crate::style::clean(&text));
+        crate::style::clean(&format!("{}  node {} → node {}", figure(metric), told("from"), told("to")))
+    };
+    if count > MOST {
+        penalties.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+        penalties = [penalties[0], penalties[count - 1]].to_vec();
+    }
+    for (place, (id, metric)) in penalties.into_iter().enumerate() {
+        page.show(id);
+        let more =
+            if count > MOST && place == 1 { format!(", the most of {count}: memgauge matrix latency") } else { String::new() };
+        page.labelled(if place == 0 { "NUMA penalty" } else { "" }, &format!("{}{more}", way(metric)));
     }
 }
 
@@ -175,4 +193,26 @@ fn kind(metric: &Metric) -> String {
         text += &format!(" home {home}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, Style, render, sample};
+
+    #[test]
+    fn of_many_penalties_the_ends_are_told() {
+        let text = |nodes: u32| {
+            let mut report = sample::all();
+            for to in 1..=nodes {
+                let label = to.to_string();
+                let metric = sample::metric("numa_penalty", "ns", 100.0 - f64::from(to), &[("from", "0"), ("to", &label)]);
+                report.metrics.push(metric);
+            }
+            render(&report, Format::Text, &Style::plain())
+        };
+        assert_eq!(text(6).matches("node 0 → node 3").count(), 1);
+        let many = text(7);
+        let lines = "NUMA penalty     93.0 ns ±0.9  node 0 → node 7\n                 99.0 ns ±1.0  node 0 → node 1, the most of 7: memgauge";
+        assert!(many.contains(lines) && !many.contains("node 0 → node 3"), "{many}");
+    }
 }

@@ -29,7 +29,12 @@ pub fn section(page: &mut Page) {
         );
         page.labelled("Latency", &text);
     }
-    let rows = rows(page, &by_bytes);
+    let mut columns: Vec<&Sweep> = by_bytes.iter().copied().filter(|sweep| sweep.points.len() > 1).collect();
+    columns.sort_by_key(|sweep| told_of(sweep, "threads").parse::<u64>().unwrap_or(0));
+    let rows = rows(page, &columns);
+    for id in by_bytes.iter().flat_map(|sweep| &sweep.points).filter_map(|point| point.metric) {
+        page.show(id);
+    }
     page.table(&rows);
     let sizes: BTreeSet<u64> = by_bytes.iter().flat_map(|sweep| &sweep.points).map(|point| point.at).collect();
     page.line(&paint(page.style.dim, &format!("  {} in all: --format csv or json has every one", count(sizes.len(), "size"))));
@@ -72,15 +77,19 @@ fn size(bytes: f64) -> String {
 
 /// A line for each sweep: its levels side by side.
 pub fn levels(page: &mut Page, name: &str, title: &str) {
-    let mut groups: BTreeMap<String, Vec<&Metric>> = BTreeMap::new();
+    let mut groups: BTreeMap<(u64, String), Vec<&Metric>> = BTreeMap::new();
     for (id, metric) in page.all(name) {
         page.show(id);
+        let threads = told(metric, "threads").parse().unwrap_or(0);
         let keys = ["mix", "threads", "pages", "order"];
         let mut labels = metric.labels.clone();
         labels.retain(|key, _| keys.contains(&key.as_str()) && (key != "pages" || name == "level_latency"));
-        groups.entry(figures::conditions(page, &labels)).or_default().push(metric);
+        groups.entry((threads, figures::conditions(page, &labels))).or_default().push(metric);
     }
-    for (place, (conditions, mut metrics)) in groups.into_iter().enumerate() {
+    // What some threads get of the memory alone stands among the threads.
+    let several = page.report.sweeps.iter().any(|sweep| sweep.over == SweepOver::Threads);
+    groups.retain(|_, metrics| !several || metrics.len() > 1);
+    for (place, ((_, conditions), mut metrics)) in groups.into_iter().enumerate() {
         metrics.sort_by_key(|metric| told(metric, "level").to_owned());
         let part = |metric: &Metric| format!("{} {}", clean(told(metric, "level")), paint(page.style.figure, &figure(metric)));
         let mut parts: Vec<String> = metrics.into_iter().map(part).collect();
@@ -264,6 +273,20 @@ mod tests {
         // Powers of two and the size at which a cache ends; every figure is somewhere.
         assert!(SIZES.iter().all(|size| text.contains(&format!("\n  {:>7}  ", memgauge_model::units::bytes(*size)))), "{text}");
         assert!(!text.contains("cache_size") && !text.contains("sweep_latency"), "{text}");
+    }
+
+    #[test]
+    fn thread_counts_stand_in_their_order_and_once() {
+        let mut report = report();
+        for (threads, levels) in [("16", 2), ("2", 2), ("4", 1)] {
+            for level in ["memory", "L2"].into_iter().take(levels) {
+                let labels = [("level", level), ("mix", "read"), ("threads", threads)];
+                add(&mut report, "level_bandwidth", "B/s", 1e10, &labels);
+            }
+        }
+        let text = render(&report, Format::Text, &Style::plain());
+        let lines = "Bandwidth        L2 10.0 GB/s ±0.1 · memory 10.0 GB/s ±0.1  read · 2 threads\n                 L2 10.0 GB/s";
+        assert!(text.contains(lines) && !text.contains("4 threads"), "{text}");
     }
 
     #[test]
