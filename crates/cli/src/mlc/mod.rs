@@ -29,12 +29,18 @@ const MOST: u64 = 1 << 20;
 /// The words behind `mlc`, if the program is called by that name, or that is the first word.
 pub fn words(argv: &[OsString]) -> Option<Vec<String>> {
     let (program, words) = argv.split_first()?;
-    let named = Path::new(program).file_name().is_some_and(|name| name == NAME);
+    let named = Path::new(program).file_name().is_some_and(|name| is_name(&name.to_string_lossy()));
     let words = match named {
         true => words,
         false => words.split_first().filter(|(first, _)| *first == NAME)?.1,
     };
     Some(words.iter().map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
+/// `mlc`, or with a version or a variant behind it, as its archives have them: `mlc310`, `mlc_avx512`.
+fn is_name(name: &str) -> bool {
+    let rest = name.strip_prefix(NAME).map(|rest| rest.chars().next());
+    rest.is_some_and(|first| first.is_none_or(|c| c.is_ascii_digit() || ['_', '-', '.'].contains(&c)))
 }
 
 /// Does what they ask for; the exit code is 0, 22, or a signal's.

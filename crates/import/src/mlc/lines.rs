@@ -35,8 +35,8 @@ pub(super) enum Said {
     Scan { threads: u32, from: u32, node: u32 },
     /// The regions behind are 1 GiB pages (or not).
     Pages { giant: bool },
-    /// A region's address and 10^6 B/s.
-    Region { at: u64, mega: f64 },
+    /// A region's address, where it is not hidden, and 10^6 B/s.
+    Region { at: Option<u64>, mega: f64 },
     /// A row of a histogram of single accesses.
     Bin,
 }
@@ -85,7 +85,7 @@ pub(super) fn read(line: &str) -> Option<Said> {
         "Detailed" => Some(Said::Pages { giant: line.contains("contiguous 1GB page") }),
         _ if first.starts_with('[') => Some(Said::Bin),
         _ if line.contains("Memory Latency Checker - v") => banner(line),
-        _ if first.starts_with("0x") => region(&words),
+        _ if first.starts_with("0x") || first == "-" => region(&words),
         _ => mix(line).or_else(|| row(&words)),
     }
 }
@@ -161,7 +161,10 @@ fn scan(words: &[&str]) -> Option<Said> {
 }
 
 fn region(words: &[&str]) -> Option<Said> {
-    let at = u64::from_str_radix(words.first()?.strip_prefix("0x")?, 16).ok()?;
+    let at = match *words.first()? {
+        "-" => None,
+        address => Some(u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?),
+    };
     (2..=3).contains(&words.len()).then_some(())?;
     Some(Said::Region { at, mega: value(words.last()?)? })
 }

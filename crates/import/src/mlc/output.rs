@@ -187,13 +187,13 @@ impl Output {
         }
     }
 
-    fn region(&mut self, at: u64, mega: f64, draft: &mut Draft) {
+    fn region(&mut self, at: Option<u64>, mega: f64, draft: &mut Draft) {
         let Some((threads, node)) = self.scan else { return };
         let pages = if self.giant { "1g" } else { "base" };
         let numbers = [("node", node.to_string()), ("threads", threads.to_string()), ("region", self.regions.to_string())];
         let mut labels = self.labels(&[("mix", "read"), ("pages", pages)], "");
         labels.extend(numbers.map(|(label, value)| (label.to_owned(), value)));
-        labels.insert("address".to_owned(), format!("{at:#x}"));
+        labels.extend(at.map(|at| ("address".to_owned(), format!("{at:#x}"))));
         draft.add("scan_bandwidth", "B/s", mega * 1e6, labels, self.run);
         self.regions += 1;
     }

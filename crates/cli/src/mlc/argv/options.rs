@@ -96,7 +96,7 @@ pub const ROWS: &[Row] = &[
         asked.request.per_cpu = true;
         Ok(())
     }),
-    row(('b', "<n>[k|m|g]"), (BUFFERS, &[]), "buffer of each thread, KiB", buffer),
+    row(('b', "<n>[k|m|g]"), (BUFFERS, &[C2c]), "buffer of each thread, KiB", buffer),
     row(('B', ""), (&[Loaded], &[]), "bandwidth of each thread", |_, _| lacks("leave it out")),
     row(('c', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU of the latency thread", observer),
     row(('C', "<n>"), (&[C2c], &[]), "window of the transfers, KB", window),
@@ -121,7 +121,7 @@ pub const ROWS: &[Row] = &[
     row(('J', "<dir>"), (&[Idle], &[]), "memory of a file in this folder", |_, _| lacks("leave it out")),
     row(('k', "<list>"), (STREAMS, &[]), "CPUs that load", cpus),
     row(('K', "<n>"), (STREAMS, &[]), "0 whole lines, 1 and 2 parts", partial),
-    row(('l', "<n>"), (CHASES, &[BandwidthMatrix, Peak, Max]), "stride, bytes", stride),
+    row(('l', "<n>"), (CHASES, &[BandwidthMatrix, Peak, Max, Scan]), "stride, bytes", stride),
     row(('L', ""), (NOT_C2C, &[]), "pages of 2 MiB", |asked, _| pages(asked, Pages::Huge2M)),
     row(('m', "<hex>"), (STREAMS, &[]), "mask of CPUs that load", mask),
     row(('M', "<file>"), (STREAMS, &[]), "patterns that fill buffers", patterns),
@@ -174,7 +174,12 @@ fn lacks(remedy: &str) -> Result<(), Slip> {
 }
 
 fn buffer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    asked.request.buffer = Some(values::size(value.text).map_err(|problem| Slip::new(problem, "such as -b200m"))?);
+    let bytes = values::size(value.text).map_err(|problem| Slip::new(problem, "such as -b200m"))?;
+    if value.mode == Some(C2c) {
+        asked.notes.push("-b: transfers are of a window (-C) alone, which stays where it is".to_owned());
+        return Ok(());
+    }
+    asked.request.buffer = Some(bytes);
     Ok(())
 }
 

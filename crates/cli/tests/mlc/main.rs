@@ -1,6 +1,10 @@
 //! The program by the name of the Memory Latency Checker: what scripts and parsers find.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod back;
+mod curve;
+mod tutorial;
+
 use assert_cmd::Command;
 use std::process::Output;
 use std::time::Duration;
@@ -95,10 +99,12 @@ fn errors_are_one_line_and_22() {
 #[test]
 fn the_name_alone_is_enough() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mlc");
-    std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin("memgauge"), &path).unwrap();
-    let output = std::process::Command::new(&path).arg("-help").output().unwrap();
-    assert_eq!(output.status.code(), Some(22), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, code) in [("mlc", 22), ("mlc310", 22), ("mlc_avx512", 22), ("mlcx", 0)] {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin("memgauge"), &path).unwrap();
+        let output = std::process::Command::new(&path).arg("--help").output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! There and back: what is printed, read again, is what the document has, to the printed decimals.
+
+use super::mlc;
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+
+/// Labels that the text tells otherwise than the document: pages of a scan are called 4 KB there, regions have no number.
+const OTHERWISE: [&str; 3] = ["pages", "region", "threads"];
+
+struct There {
+    document: Value,
+    imported: Value,
+}
+
+/// Runs it on a described machine; its document, and what was made of its text.
+fn there(args: &[&str]) -> There {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (json, text) = (path("document.json"), path("text"));
+    let output = mlc(&[args, &["--simulate", "icelake-2s", "--seed", "7", "--quiet", "--json", &json]].concat());
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    std::fs::write(&text, &output.stdout).unwrap();
+    let mut import = Command::cargo_bin("memgauge").unwrap();
+    let imported = import.args(["import", "mlc", &text, "--format", "json", "--no-bundle"]).output().unwrap();
+    assert!(imported.status.success(), "{args:?}: {}", String::from_utf8_lossy(&imported.stderr));
+    let document = serde_json::from_slice(&std::fs::read(Path::new(&json)).unwrap()).unwrap();
+    There { document, imported: serde_json::from_slice(&imported.stdout).unwrap() }
+}
+
+fn figures<'a>(document: &'a Value, name: &str) -> Vec<&'a Value> {
+    document["metrics"].as_array().unwrap().iter().filter(|metric| metric["name"] == name).collect()
+}
+
+/// The document's figure that the imported one is of: the same labels, as far as both have them; of several thread counts the highest,
+/// and of several figures the first.
+fn original<'a>(document: &'a Value, imported: &Value) -> &'a Value {
+    let labels = imported["labels"].as_object().unwrap();
+    let alike = |metric: &&&Value| {
+        let told = |(label, value): (&String, &Value)| {
+            OTHERWISE.contains(&label.as_str()) || metric["labels"].get(label).is_none_or(|own| own == value)
+        };
+        labels.iter().all(told)
+    };
+    let found = figures(document, imported["name"].as_str().unwrap());
+    let threads = |metric: &Value| metric["labels"]["threads"].as_str().map_or(0, |count| count.parse::<u32>().unwrap());
+    let found = found.iter().filter(alike).copied();
+    found.rev().max_by_key(|metric| threads(metric)).unwrap_or_else(|| panic!("nothing like {imported}"))
+}
+
+/// So many figures of this name, each with so many decimals of 1/`unit`.
+fn hold(args: &[&str], all: &[(&str, usize, usize, f64)]) {
+    let There { document, imported } = there(args);
+    for &(name, count, decimals, unit) in all {
+        let back = figures(&imported, name);
+        assert_eq!(back.len(), count, "{args:?}: {name}");
+        for metric in back {
+            let value = original(&document, metric)["value"].as_f64().unwrap();
+            let printed = format!("{:.decimals$}", value / unit).parse::<f64>().unwrap() * unit;
+            assert_eq!(metric["value"].as_f64(), Some(printed), "{args:?}: {metric}");
+        }
+    }
+}
+
+#[test]
+fn matrices_come_back() {
+    hold(&["--latency_matrix", "-t1"], &[("matrix_latency", 4, 1, 1.0)]);
+    hold(&["--latency_matrix", "-a", "-X", "-t1"], &[("matrix_latency", 160, 1, 1.0)]);
+    let rates = |args: &[&str]| hold(args, &[("matrix_bandwidth_dram", 4, 1, 1e6)]);
+    rates(&["--bandwidth_matrix", "-t1"]);
+    rates(&["--bandwidth_matrix", "-W5", "-t1"]);
+}
+
+#[test]
+fn maxima_come_back() {
+    hold(&["--peak_injection_bandwidth", "-t1"], &[("peak_bandwidth_dram", 5, 1, 1e6)]);
+    hold(&["--max_bandwidth", "-t1"], &[("max_bandwidth_dram", 5, 2, 1e6)]);
+}
+
+#[test]
+fn chases_and_transfers_come_back() {
+    hold(&["--idle_latency", "-c3", "-j1", "-t1"], &[("idle_latency", 1, 1, 1.0)]);
+    hold(&["--c2c_latency"], &[("c2c_latency", 6, 1, 1.0)]);
+    hold(&["--c2c_latency", "-w4", "-c2"], &[("c2c_latency", 1, 1, 1.0)]);
+}
+
+#[test]
+fn a_curve_comes_back() {
+    for loads in [["-k1-15", "-j0"].as_slice(), &["-W5"]] {
+        let args = [&["--loaded_latency", "-t1"], loads].concat();
+        hold(&args, &[("loaded_latency", 19, 2, 1.0), ("loaded_bandwidth_dram", 19, 1, 1e6)]);
+    }
+}
+
+/// Region by region, in the order in which they stand; whole 10^6 B/s are printed, without the rest.
+#[test]
+fn a_scan_comes_back() {
+    let There { document, imported } = there(&["--memory_bandwidth_scan", "-j1", "-q1"]);
+    let rates = |document: &Value| {
+        let all = figures(document, "scan_bandwidth");
+        let mut all: Vec<_> = all.iter().map(|metric| (metric["value"].as_f64().unwrap() / 1e6).floor() * 1e6).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    assert!(rates(&document).len() > 100);
+    assert_eq!(rates(&imported), rates(&document));
+}
