@@ -179,7 +179,16 @@ fn burst_fit(case: &Case<'_>, columns: &[Column<'_>], at: usize, draft: &mut Dra
         })
         .collect();
     // A burst is four steps of the loop: 256 bytes of every stream, more of one that is read ahead of the others.
-    let step = f64::from(plan.mix.shape().app_bytes()) / 64.0;
+    let manner = jobs::streams(&case.record.plan, &case.record.plan.points[columns.first()?.point])?;
+    let used = if manner.partial { 8.0 } else { f64::from(plan.mix.shape().bytes_per_line) };
+    let step = f64::from(plan.mix.shape().loads + plan.mix.shape().stores) * used / 64.0;
+    let told = !case.record.plan.request.assignments.is_empty();
+    if told || manner.flush {
+        let why = if told { "load threads are told by themselves what to do" } else { "flushes come between bursts" };
+        let remedy = "measure without --assign and --flush";
+        draft.miss(gap("burst_fit", &curve_labels(case, columns, at), Reason::NotApplicable, why.to_owned(), remedy));
+        return None;
+    }
     let fit = stats::fit_bursts(&points, plan.loads.len() as f64 * BURST_BYTES * step);
     let spins = columns.iter().flat_map(|column| &case.selections[column.point].blocks).map(|block| block.core_hz);
     let spins: Vec<f64> = spins.filter(|hz| hz.is_finite() && *hz > 0.0).collect();

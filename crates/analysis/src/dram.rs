@@ -30,6 +30,14 @@ impl Traffic {
 
 /// What the streams of `point` cost the memory controller.
 pub(crate) fn traffic(case: &Case<'_>, point: PointId, streams: &Streams<'_>) -> Traffic {
+    if !streams.alike() {
+        return mixed(case, point, streams);
+    }
+    if streams.partial {
+        // Whole lines travel for the 8 bytes of each that are used, and no store goes without the rest of its line.
+        let factor = 8.0 * with_reads(&streams.mix.shape());
+        return Traffic { factor, bounds: None, remark: Some("lines: 8 bytes of each 64 are used".to_owned()) };
+    }
     let shape = streams.mix.shape();
     if shape.stores == 0 {
         return Traffic { factor: 1.0, bounds: None, remark: None };
@@ -58,6 +66,33 @@ pub(crate) fn traffic(case: &Case<'_>, point: PointId, streams: &Streams<'_>) ->
         Some(Factor::Two) => exact(with_reads, Some(format!("rfo: factor 2 by probe ({ratio:.2})"))),
         None => exact(with_reads, Some("rfo: not probed".to_owned())),
     }
+}
+
+/// Of threads with mixes of their own: by the share of each in what all of them move.
+fn mixed(case: &Case<'_>, point: PointId, streams: &Streams<'_>) -> Traffic {
+    let windows = || case.selections[point].blocks.iter().flat_map(|block| &block.windows);
+    let moved = |at: usize| windows().filter_map(|window| window.threads.get(at)).sum::<f64>();
+    let each: Vec<(f64, Traffic)> =
+        (0..).zip(&streams.mixes).map(|(at, mix)| (moved(at), alone(case, point, streams, *mix))).collect();
+    let all = each.iter().map(|(bytes, _)| bytes).sum::<f64>();
+    let mean = |of: fn(&Traffic) -> f64| match all > 0.0 {
+        true => each.iter().map(|(bytes, traffic)| bytes / all * of(traffic)).sum::<f64>(),
+        false => each.iter().map(|(_, traffic)| of(traffic)).sum::<f64>() / each.len().max(1) as f64,
+    };
+    let bounds = [mean(Traffic::least), mean(|traffic| traffic.bounds.map_or(traffic.factor, |[_, most]| most))];
+    let mut remarks: Vec<String> = each.iter().filter_map(|(_, traffic)| traffic.remark.clone()).collect();
+    remarks.sort();
+    remarks.dedup();
+    Traffic {
+        factor: mean(|traffic| traffic.factor),
+        bounds: each.iter().any(|(_, traffic)| traffic.bounds.is_some()).then_some(bounds),
+        remark: (!remarks.is_empty()).then(|| remarks.join(", ")),
+    }
+}
+
+/// As if all threads streamed this mix.
+fn alone(case: &Case<'_>, point: PointId, streams: &Streams<'_>, mix: Mix) -> Traffic {
+    traffic(case, point, &Streams { mix, mixes: vec![mix], ..streams.clone() })
 }
 
 /// DRAM bytes over application bytes when each stored line is read first. Factors are of lines: the partial store of the

@@ -6,7 +6,7 @@ use crate::dram::{self, Traffic};
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::{self, Estimate, Quantity, Series};
 use crate::{absent, access, labels, placement, plausibility};
-use memgauge_model::{Block, C2cScope, CpuList, End, Job, Measure, Metric, MetricId, Point, PointId, Record, units};
+use memgauge_model::{Block, C2cScope, CpuList, End, Job, Measure, Metric, MetricId, Point, PointId, Record, Window, units};
 use std::collections::BTreeMap;
 
 /// The record with the blocks chosen that count.
@@ -106,6 +106,7 @@ impl<'a> Writer<'a> {
         let mut metric = assemble(self.name, self.quantity.unit(), &self.labels, &series, estimate);
         self.circumstances(&mut metric, draft);
         let dram = self.judge(&mut metric, draft);
+        self.threads(draft);
         let id = draft.add(metric)?;
         if let Some(dram) = dram {
             draft.add(dram);
@@ -181,6 +182,26 @@ impl<'a> Writer<'a> {
             twin.remarks.extend(fault);
         }
         Some(twin)
+    }
+
+    /// Each thread's own bandwidth, where that was asked for.
+    fn threads(&self, draft: &mut Draft) {
+        let plan = &self.case.record.plan;
+        let Some(streams) = self.streams.as_ref().filter(|_| self.quantity == Quantity::Bandwidth && plan.request.per_thread)
+        else {
+            return;
+        };
+        for (at, ((cpu, _), mix)) in streams.by_thread.iter().zip(&streams.mixes).enumerate() {
+            let own = |window: &Window| window.threads.get(at).copied();
+            let mut series = Series::of_windows(&self.selection.blocks, &plan.windows.limits, self.quantity, own);
+            series.exclude_changed(&self.selection.changed);
+            let Some(estimate) = rounds::estimate(&series, &lost(self.case, self.selection, &series)) else { continue };
+            let mut labels = self.labels.clone();
+            labels::set(&mut labels, "of", self.name);
+            labels::set(&mut labels, "cpu", cpu);
+            labels::set(&mut labels, "mix", mix.name());
+            draft.add(assemble("thread_bandwidth", self.quantity.unit(), &labels, &series, estimate));
+        }
     }
 
     /// Rounds of what the controller sees when each load byte counts `factor`; the observer only loads.

@@ -23,6 +23,14 @@ pub(crate) struct Streams<'a> {
     pub mix: Mix,
     pub isa: Isa,
     pub block_lines: Option<u32>,
+    /// Are 8 bytes of each line used?
+    pub partial: bool,
+    /// Is each stored line flushed?
+    pub flush: bool,
+    /// Do all threads read one buffer?
+    pub shared: bool,
+    /// By thread.
+    pub mixes: Vec<Mix>,
     /// Bytes of all arrays of one thread that the point works on, where that is not all of them: a span, or a part of a region.
     pub span: Option<u64>,
     /// By thread: CPU and arena.
@@ -40,9 +48,21 @@ impl Streams<'_> {
 
     /// By thread: CPU and the bytes that this mix touches. An arena may hold more arrays, for other mixes.
     pub fn touched(&self) -> Vec<(Cpu, u64)> {
-        let arrays = u64::from(self.mix.shape().streams());
-        let all = |arena| self.span.unwrap_or_else(|| span(arena).saturating_mul(arrays));
-        self.by_thread.iter().map(|(cpu, arena)| (*cpu, all(arena))).collect()
+        let all = |arena, mix: &Mix| {
+            let arrays = u64::from(mix.shape().streams());
+            self.span.unwrap_or_else(|| span(arena).saturating_mul(arrays))
+        };
+        let threads = self.by_thread.iter().zip(&self.mixes);
+        // What all read is there once.
+        threads
+            .enumerate()
+            .map(|(at, ((cpu, arena), mix))| (*cpu, if self.shared && at > 0 { 0 } else { all(arena, mix) }))
+            .collect()
+    }
+
+    /// Do all threads stream the same mix?
+    pub fn alike(&self) -> bool {
+        self.mixes.iter().all(|mix| *mix == self.mix)
     }
 
     /// Are these the same threads, each on the same node's memory?
@@ -75,12 +95,25 @@ pub(crate) fn chaser<'a>(plan: &'a Plan, point: &Point) -> Option<Chaser<'a>> {
 pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> {
     let mut found: Option<Streams<'a>> = None;
     for thread in &point.threads {
-        let Job::Stream { arena, mix, isa, block_lines, .. } = thread.job else { continue };
-        let arena = plan.arenas.get(arena)?;
+        let Job::Stream { arena: id, part, mix, isa, block_lines, manner, .. } = thread.job else { continue };
+        let arena = plan.arenas.get(id)?;
         let all = found.get_or_insert_with(|| {
             let span = point.measure.span().map(|span| span.bytes).or(arena.holds.part());
-            Streams { cpus: CpuList::default(), mix, isa, block_lines, span, by_thread: Vec::new() }
+            let users = point.threads.iter().flat_map(|thread| thread.job.arenas()).filter(|arena| *arena == id);
+            Streams {
+                cpus: CpuList::default(),
+                mix,
+                isa,
+                block_lines,
+                partial: manner.partial,
+                flush: manner.flush,
+                shared: part.is_none() && users.count() > 1,
+                mixes: Vec::new(),
+                span,
+                by_thread: Vec::new(),
+            }
         });
+        all.mixes.push(mix);
         all.by_thread.push((thread.cpu, arena));
     }
     if let Some(all) = &mut found {

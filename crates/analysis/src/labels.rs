@@ -112,7 +112,8 @@ pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
             set(&mut labels, "observer_node", chaser.arena.node);
         }
     }
-    if let Some(streams) = point.and_then(|point| jobs::streams(plan, point)) {
+    let streams = point.and_then(|point| jobs::streams(plan, point));
+    if let Some(streams) = &streams {
         set(&mut labels, "isa", streams.isa.word());
         // The observer's buffer is `bytes`; each stream of each load has its own size.
         set(&mut labels, "load_bytes", streams.bytes());
@@ -120,9 +121,16 @@ pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
         if plan.curves.get(at).is_some_and(|curve| nodes.iter().any(|node| node != curve.node)) {
             set(&mut labels, "load_nodes", nodes);
         }
+        // The observer's own order is `order`.
+        if let Some(lines) = streams.block_lines {
+            set(&mut labels, "load_order", "block-random");
+            set(&mut labels, "block_lines", lines);
+        }
+        manner(&mut labels, streams);
     }
     if let Some(curve) = plan.curves.get(at) {
-        set(&mut labels, "mix", curve.mix.name());
+        let alike = streams.as_ref().is_none_or(Streams::alike);
+        set(&mut labels, "mix", if alike { curve.mix.name() } else { "mixed" });
         set(&mut labels, "cpu", curve.observer);
         set(&mut labels, "node", curve.node);
         set(&mut labels, "threads", curve.loads.len());
@@ -175,6 +183,12 @@ fn chase(labels: &mut Labels, chaser: Chaser<'_>) {
     }
 }
 
+/// Whole lines through buffers of their own, unflushed, are what a figure means; only other ways are named.
+fn manner(labels: &mut Labels, streams: &Streams<'_>) {
+    let unusual = [("lines", "partial", streams.partial), ("flush", "yes", streams.flush), ("buffer", "shared", streams.shared)];
+    unusual.into_iter().filter(|(.., named)| *named).for_each(|(label, word, _)| set(labels, label, word));
+}
+
 fn bandwidth(labels: &mut Labels, streams: Option<&Streams<'_>>) {
     let Some(streams) = streams else { return };
     set(labels, "mix", streams.mix.name());
@@ -190,4 +204,5 @@ fn bandwidth(labels: &mut Labels, streams: Option<&Streams<'_>>) {
         set(labels, "order", "block-random");
         set(labels, "block_lines", lines);
     }
+    manner(labels, streams);
 }

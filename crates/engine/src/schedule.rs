@@ -430,7 +430,7 @@ fn arenas_of(plan: &Plan, phase: usize, points: &[PointId]) -> Vec<ArenaId> {
 }
 
 fn arenas_of_point(plan: &Plan, point: PointId) -> Vec<ArenaId> {
-    let mut arenas: Vec<ArenaId> = plan.points[point].threads.iter().filter_map(|thread| thread.job.arena()).collect();
+    let mut arenas: Vec<ArenaId> = plan.points[point].threads.iter().flat_map(|thread| thread.job.arenas()).collect();
     arenas.sort_unstable();
     arenas.dedup();
     arenas

@@ -109,7 +109,7 @@ fn real_load_and_observer_run_together_and_a_delay_thins_the_load() {
     let streams = arena(&mut plan, *load, Pages::Base, Holds::Streams { streams: 1, bytes: 64 << 20 });
     for delay in [0, 20_000] {
         let measure = Measure::Loaded { curve: 0, delay: DelayRef::Fixed(delay) };
-        let threads = vec![chase(*observer, ring, 0), stream(*load, streams, Mix::Read)];
+        let threads = vec![chase(*observer, ring, 0), delayed(stream(*load, streams, Mix::Read), delay)];
         point(&mut plan, measure, threads, 40_000_000);
     }
     let run = measured(&plan);
@@ -431,7 +431,15 @@ fn real_regions_are_shared_by_threads_and_one_that_cannot_be_had_leaves_the_othe
     for (region, mix) in (0..).zip([Mix::Read, Mix::Copy, Mix::Triad, Mix::Write]) {
         let parts = u32::try_from(cpus.len()).unwrap();
         let arena = arena(&mut plan, cpus[0], Pages::Base, Holds::Region { parts, bytes: 8 << 20 });
-        let job = |part| Job::Stream { arena, part: Some(part), mix, isa, block_lines: None, delay: DelayRef::Fixed(0) };
+        let job = |part| Job::Stream {
+            arena,
+            part: Some(part),
+            mix,
+            isa,
+            block_lines: None,
+            delay: DelayRef::Fixed(0),
+            manner: Manner::default(),
+        };
         let threads = (0..).zip(cpus).map(|(part, cpu)| Thread { cpu: *cpu, job: job(part) }).collect();
         point(&mut plan, Measure::Scan { node: 0, region, mix }, threads, 20_000_000);
     }
@@ -450,4 +458,48 @@ fn real_regions_are_shared_by_threads_and_one_that_cannot_be_had_leaves_the_othe
     ranges.sort_unstable();
     assert!(ranges.windows(2).all(|two| two[0][1] <= two[1][0]), "two regions in the same memory: {ranges:?}");
     assert_eq!(run.physical.iter().map(|place| place.arena).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+/// One buffer for all, two places in turns, checksums and flushes: each moves something, and a flush costs what no cache hides.
+#[test]
+fn real_streams_go_in_unusual_ways() {
+    let Some(cpus) = cpus() else { return };
+    let cpu = cpus[0];
+    let mut plan = plan(&cpus);
+    plan.request.per_thread = true;
+    let small = arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 1, bytes: 16 << 10 });
+    let others: Vec<ArenaId> =
+        (0..2).map(|_| arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 2, bytes: 4 << 20 })).collect();
+    let told = |arena, mix, manner| {
+        let mut thread = stream(cpu, arena, mix);
+        let Job::Stream { manner: own, .. } = &mut thread.job else { panic!("no stream") };
+        *own = manner;
+        thread
+    };
+    let usual = Manner::default();
+    let flushes = cfg!(target_arch = "aarch64") || std::fs::read_to_string("/proc/cpuinfo").unwrap().contains(" clflushopt");
+    let mut ways = vec![
+        (Mix::Write, vec![told(small, Mix::Write, usual)]),
+        (Mix::Read, vec![told(others[0], Mix::Read, Manner { checked: true, ..usual })]),
+        (Mix::R3W1, vec![told(others[0], Mix::R3W1, Manner { second: Some((others[1], 25)), ..usual })]),
+        (Mix::Read, cpus.iter().take(2).map(|cpu| stream(*cpu, others[1], Mix::Read)).collect()),
+    ];
+    if flushes {
+        ways.push((Mix::Write, vec![told(small, Mix::Write, Manner { flush: true, ..usual })]));
+    }
+    for (mix, threads) in ways {
+        point(&mut plan, Measure::Peak { mix }, threads, 20_000_000);
+    }
+    let run = measured(&plan);
+    for at in 0..plan.points.len() {
+        let windows = run.points[at].rounds.iter().flat_map(|block| &block.windows);
+        for window in windows {
+            assert_eq!(window.threads.len(), plan.points[at].threads.len(), "point {at}");
+            let sum: f64 = window.threads.iter().sum();
+            assert!((sum / window.load_bytes_per_s - 1.0).abs() < 1e-9, "{window:?}");
+        }
+    }
+    if flushes {
+        assert!(bandwidth(&run, 0) > 2.0 * bandwidth(&run, 4), "{} and {} B/s", bandwidth(&run, 0), bandwidth(&run, 4));
+    }
 }

@@ -1,6 +1,7 @@
 //! First touch: fill memory so that nothing but memory can answer a read.
 
 use crate::arch;
+use std::ops::Range;
 
 /// The word of [`fill`] at index 0; the others rise by one.
 ///
@@ -20,6 +21,24 @@ pub fn fill(memory: &mut [u8]) {
     tail.copy_from_slice(&last[..tail.len()]);
 }
 
+/// XOR of the words that a [`fill`] writes at these indices.
+#[must_use]
+pub fn check_of(words: Range<usize>) -> u64 {
+    before(words.start) ^ before(words.end)
+}
+
+/// XOR of the first `count` words: indices cancel out in fours.
+fn before(count: usize) -> u64 {
+    let last = (count as u64).wrapping_sub(1);
+    let indices = match count % 4 {
+        0 => 0,
+        1 => last,
+        2 => 1,
+        _ => last + 1,
+    };
+    indices ^ if count % 2 == 1 { FIRST_WORD } else { 0 }
+}
+
 /// Writes one non-zero byte in every `page` bytes: the cheapest first touch.
 ///
 /// A `page` of 0 touches the first byte only.
@@ -32,7 +51,7 @@ pub fn touch_pages(memory: &mut [u8], page: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_WORD, fill, touch_pages};
+    use super::{FIRST_WORD, check_of, fill, touch_pages};
 
     #[test]
     fn words_rise_and_the_tail_is_filled() {
@@ -43,6 +62,19 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(memory[80..], (FIRST_WORD + 10).to_ne_bytes()[..3]);
         assert!(f64::from_bits(words[9]).is_normal());
+    }
+
+    #[test]
+    fn the_check_is_that_of_the_words() {
+        let mut memory = [0u8; 8 * 40];
+        fill(&mut memory);
+        let words: Vec<u64> = memory.chunks_exact(8).map(|w| u64::from_ne_bytes(w.try_into().unwrap())).collect();
+        for from in 0..40 {
+            for to in from..=40 {
+                let xor = words[from..to].iter().fold(0, |xor, word| xor ^ word);
+                assert_eq!(check_of(from..to), xor, "{from}..{to}");
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ fn all_kernels() -> impl Iterator<Item = Kernel> {
         .flat_map(|(isa, op, lines)| WALKS.map(|walk| Kernel::find(op, lines, walk, isa)))
         .flatten()
         .map(Kernel::checked)
+        .flat_map(|kernel| [Some(kernel), kernel.flushing()])
+        .flatten()
 }
 
 /// The memory of a kernel: `steps` stored lines and what is loaded for them.

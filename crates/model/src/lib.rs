@@ -25,6 +25,7 @@ mod request;
 mod scan;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod traffic;
 pub mod units;
 
 pub use avail::{Avail, Reason};
@@ -40,6 +41,7 @@ pub use refusal::Refusal;
 pub use report::*;
 pub use request::*;
 pub use scan::*;
+pub use traffic::*;
 
 /// A logical CPU's number, as the kernel gives it.
 pub type Cpu = u32;

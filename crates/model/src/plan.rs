@@ -6,8 +6,8 @@
 //! and measures every point once, in random order; only a phase that is *held* keeps its arenas through all of its rounds.
 
 use crate::{
-    AgainRule, C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, MapPlan, Mix, NodeId, Order, Pages, PrefetchPlan,
-    Request, ScanPlan,
+    AgainRule, C2cMethod, C2cScope, C2cVia, CounterEvent, Cpu, CpuList, Isa, Manner, MapPlan, Mix, NodeId, Order, Pages,
+    PrefetchPlan, Request, ScanPlan,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,14 @@ pub struct Plan {
     pub rejected: Vec<String>,
     /// Figures that were asked for and can't be had here.
     pub unavailable: Vec<crate::Missing>,
+}
+
+impl Plan {
+    /// Is each load thread's bandwidth kept? It is where somebody wants to see it, and where threads do different things.
+    #[must_use]
+    pub fn tells_threads(&self) -> bool {
+        self.request.per_thread || !self.request.assignments.is_empty()
+    }
 }
 
 /// One block of simultaneous work.
@@ -321,7 +329,7 @@ pub enum Job {
     },
     /// Streams.
     Stream {
-        /// The thread's own arena, or one that it has a part of.
+        /// The thread's own arena, one that it has a part of, or one that several threads read.
         arena: ArenaId,
         /// The part, of an arena that holds a region; none where all of the arena is the thread's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -334,6 +342,9 @@ pub enum Job {
         block_lines: Option<u32>,
         /// Delay between bursts.
         delay: DelayRef,
+        /// What is unusual about it.
+        #[serde(default, skip_serializing_if = "Manner::is_usual")]
+        manner: Manner,
     },
     /// Keeps the uncore awake: a busy loop that touches no memory.
     KeepAlive,
@@ -348,15 +359,19 @@ pub enum Job {
 }
 
 impl Job {
-    /// The arena that it needs.
-    #[must_use]
-    pub fn arena(&self) -> Option<ArenaId> {
-        match self {
+    /// The arenas that it needs: none, one, or a second one beside it.
+    pub fn arenas(&self) -> impl Iterator<Item = ArenaId> + use<> {
+        let second = match self {
+            Self::Stream { manner, .. } => manner.second.map(|(arena, _)| arena),
+            _ => None,
+        };
+        let first = match self {
             Self::Chase { arena, .. } | Self::TimedChase { arena, .. } | Self::Stream { arena, .. } | Self::C2c { arena, .. } => {
                 Some(*arena)
             }
             Self::KeepAlive => None,
-        }
+        };
+        first.into_iter().chain(second)
     }
 
     /// Is it a chase, of any kind, through memory of this thread alone?

@@ -191,6 +191,9 @@ pub struct Window {
     pub hop_ns: f64,
     /// Application bytes a second of the load threads together.
     pub load_bytes_per_s: f64,
+    /// The same by load thread, in the point's order, where the plan asks for that ([`crate::Plan::tells_threads`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<f64>,
     /// Application bytes a second of the observer (64 B a hop).
     pub observer_bytes_per_s: f64,
     /// What was noticed.

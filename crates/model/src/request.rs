@@ -1,6 +1,6 @@
 //! What is asked, validated in form but with no system touched yet.
 
-use crate::{C2cKind, Cpu, CpuList, Mix, NodeId};
+use crate::{Assignment, C2cKind, Cpu, CpuList, Mix, NodeId, Partial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +54,27 @@ pub struct Request {
     /// Where transferred lines come from, `--via`; none is the plan's choice.
     #[serde(default)]
     pub via: Option<C2cVia>,
+    /// What load threads do, told by themselves, `--assign`; where any is, no other thread loads.
+    #[serde(default)]
+    pub assignments: Vec<Assignment>,
+    /// Lines of a block that streams visit in random order, `--load-order random`, `--load-block`; none: in sequence.
+    #[serde(default)]
+    pub load_block: Option<u32>,
+    /// Do all streams read one buffer? `--shared-buffer`.
+    #[serde(default)]
+    pub shared_buffer: bool,
+    /// What is used of each line, `--partial`.
+    #[serde(default)]
+    pub partial: Partial,
+    /// Is each stored line flushed from the caches? `--flush`.
+    #[serde(default)]
+    pub flush: bool,
+    /// Is what is read held against what was written there? `--integrity`.
+    #[serde(default)]
+    pub integrity: bool,
+    /// Does each load thread's bandwidth stand beside that of all? `--per-thread`.
+    #[serde(default)]
+    pub per_thread: bool,
     /// Let a load share the observer's core, `--share-core`; marks the result rejected.
     pub share_core: bool,
     /// Theoretical bandwidth of the machine, B/s, `--theoretical`.
@@ -285,6 +306,13 @@ impl Request {
             all_pairs: false,
             full_pairs: false,
             via: None,
+            assignments: Vec::new(),
+            load_block: None,
+            shared_buffer: false,
+            partial: Partial::None,
+            flush: false,
+            integrity: false,
+            per_thread: false,
             share_core: false,
             theoretical: None,
             keepalive_cpus: None,

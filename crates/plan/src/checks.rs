@@ -1,13 +1,13 @@
 //! What is wrong with a request on any placement: values, CPUs, nodes, pages and instruction sets that this machine
 //! doesn't have. Found before anything else is decided.
 
-use crate::{pages, quota};
+use crate::{pages, quota, traffic};
 use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
-const LARGEST_DELAY: u32 = 1_000_000;
+pub(crate) const LARGEST_DELAY: u32 = 1_000_000;
 /// Smallest buffer that is taken.
-const SMALLEST_BUFFER: u64 = 4096;
+pub(crate) const SMALLEST_BUFFER: u64 = 4096;
 /// A node of a ring takes a whole line.
 const SMALLEST_STRIDE: u64 = 64;
 
@@ -21,7 +21,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
         list.iter().try_for_each(|cpu| cpu_usable("--load-cpus", &typed, cpu, machine))?;
     }
     if let Some(id) = request.node {
-        node_usable(request, id, machine)?;
+        node_usable("--node", &value(request, "--node", id), id, machine)?;
     }
     for (flag, cpu) in [("--writer", request.writer), ("--third", request.third)] {
         cpu.map_or(Ok(()), |cpu| cpu_usable(flag, &value(request, flag, cpu), cpu, machine))?;
@@ -37,6 +37,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     }
     delays(request)?;
     quota::check(request)?;
+    traffic::check(request, machine)?;
     if let Some(precision) = request.precision.filter(|p| !(*p > 0.0 && *p <= 0.5)) {
         let typed = value(request, "--precision", format!("{}%", precision * 100.0));
         return Err(Refusal::new("--precision", typed, "outside 0 to 50 %", "use a half-width such as 1%"));
@@ -52,7 +53,7 @@ pub(crate) fn value(request: &Request, flag: &str, parsed: impl ToString) -> Str
     }
 }
 
-fn cpu_usable(flag: &str, typed: &str, cpu: Cpu, machine: &Machine) -> Result<(), Refusal> {
+pub(crate) fn cpu_usable(flag: &str, typed: &str, cpu: Cpu, machine: &Machine) -> Result<(), Refusal> {
     // In a list the CPU at fault must be named; alone it is the value.
     let which = if typed == cpu.to_string() { "this CPU".to_owned() } else { format!("CPU {cpu}") };
     let allowed = machine.allowed_cpus.intersection(&machine.online_cpus);
@@ -79,8 +80,8 @@ fn numbers(what: &str, list: &CpuList) -> String {
     }
 }
 
-fn node_usable(request: &Request, id: NodeId, machine: &Machine) -> Result<(), Refusal> {
-    let refuse = |problem: String, remedy: String| Err(Refusal::new("--node", value(request, "--node", id), problem, remedy));
+pub(crate) fn node_usable(flag: &str, typed: &str, id: NodeId, machine: &Machine) -> Result<(), Refusal> {
+    let refuse = |problem: String, remedy: String| Err(Refusal::new(flag, typed, problem, remedy));
     let site = crate::site::Site::new(machine)?;
     let range = format!("use {}", numbers("node", &site.nodes));
     let Some(Node { memory_bytes, unread, .. }) = machine.node(id) else {

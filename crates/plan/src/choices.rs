@@ -1,7 +1,7 @@
 //! What the plan chooses where the request leaves it open: pages, orders, strides, instruction set, mixes.
 
 use crate::pages;
-use memgauge_model::{Isa, Machine, Mix, Order, Pages, Refusal, Request, What};
+use memgauge_model::{Isa, LOAD_BLOCK_LINES, Machine, Mix, Order, Pages, Refusal, Request, What};
 
 /// Stride that spatial prefetchers lose at.
 const CHASE_STRIDE: u64 = 128;
@@ -13,8 +13,6 @@ const LARGEST_SMALL_PAGE: u64 = 32 << 20;
 const PEAK: [Mix; 7] = [Mix::Read, Mix::Write, Mix::WriteNt, Mix::Copy, Mix::CopyNt, Mix::Triad, Mix::TriadNt];
 /// Those of the default run: what needs a third array costs it more set-up than its time allows.
 const WHOLE_RUN: [Mix; 5] = [Mix::Read, Mix::Write, Mix::WriteNt, Mix::Copy, Mix::CopyNt];
-/// Lines of a block that the streams of `--order window-random` visit in random order: 512 KiB, as a chase's window.
-const BLOCK_LINES: u32 = 8192;
 /// MLC's five of its bandwidth search.
 const MAX: [Mix; 5] = [Mix::Read, Mix::R3W1, Mix::R2W1, Mix::R1W1, Mix::R2W1NtTwo];
 
@@ -112,8 +110,11 @@ fn chases(request: &Request, main: Pages) -> Vec<ChaseKind> {
 
 /// `--order` of a command that streams without chasing is that of its streams.
 fn block_lines(request: &Request) -> Result<Option<u32>, Refusal> {
+    if request.load_block.is_some() {
+        return Ok(request.load_block);
+    }
     match (request.what, request.order) {
-        (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::WindowRandom)) => Ok(Some(BLOCK_LINES)),
+        (What::Peak | What::Max | What::MatrixBandwidth, Some(Order::WindowRandom)) => Ok(Some(LOAD_BLOCK_LINES)),
         (What::Peak | What::Max | What::MatrixBandwidth, Some(order @ (Order::FullRandom | Order::SplitRandom))) => {
             let problem = "streams have no order across a whole buffer";
             let typed = crate::checks::value(request, "--order", order.word());

@@ -7,6 +7,7 @@ use crate::choices::{ChaseKind, Choices};
 use crate::roles::Roles;
 use crate::site::Site;
 use crate::timing::Timing;
+use crate::traffic;
 use memgauge_model::{
     ArenaId, Cpu, CpuList, CurvePlan, DelayRef, Job, MapPlan, Measure, Missing, Mix, NodeId, Pages, Point, PointId, Reason,
     Request, RingPlan, ScanPlan, Search, Thread, What,
@@ -37,6 +38,8 @@ pub(crate) struct Sketch {
     pub llc: Option<u64>,
     /// Its automatic size, where no rule but a sweep's largest working set decides it.
     pub ends_at: Option<u64>,
+    /// Its size, where its own was asked for.
+    pub exact: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +49,8 @@ enum Key {
     C2c(NodeId),
     Slots(NodeId),
     Region(NodeId, u32),
+    Shared(NodeId),
+    Assigned(Cpu, bool),
 }
 
 /// A plan in the making.
@@ -118,8 +123,15 @@ impl<'a> Draft<'a> {
 
     fn ring(&mut self, cpu: Cpu, node: NodeId, kind: ChaseKind, grows: bool) -> (ArenaId, usize) {
         let toucher = self.chase_toucher(cpu, node, kind.pages);
-        let sketch =
-            Sketch { node, pages: kind.pages, toucher, need: Need::Chase { rings: Vec::new() }, llc: None, ends_at: None };
+        let sketch = Sketch {
+            node,
+            pages: kind.pages,
+            toucher,
+            need: Need::Chase { rings: Vec::new() },
+            llc: None,
+            ends_at: None,
+            exact: None,
+        };
         let arena = self.arena(Key::Chase(node, kind.pages, kind.stride), sketch, &[cpu]);
         let ring =
             self.ring_in(arena, RingPlan { order: kind.order, stride: kind.stride, grows, bytes: None, block: kind.block });
@@ -145,26 +157,42 @@ impl<'a> Draft<'a> {
     /// Threads that stream `mix`, each through an arena of its own on its node.
     pub fn streams(&mut self, threads: &[(Cpu, NodeId)], mix: Mix, delay: DelayRef) -> Vec<Thread> {
         let slots = self.slots(threads);
-        let (isa, block_lines) = (self.choices.isa, self.choices.block_lines);
+        let (isa, block_lines, manner) = (self.choices.isa, self.choices.block_lines, traffic::manner(self.request, mix));
         let placed = threads.iter().zip(slots).map(|(&(cpu, node), slot)| {
             let streams = mix.shape().streams().max(1);
             let pages = self.choices.pages;
             let toucher = self.stream_toucher(cpu, node, slot);
-            let sketch = Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None, ends_at: None };
-            let arena = self.arena(Key::Streams(node, slot), sketch, &[cpu]);
+            let shared = self.request.shared_buffer;
+            let sketch = Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None, ends_at: None, exact: None };
+            let key = if shared { Key::Shared(node) } else { Key::Streams(node, slot) };
+            let arena = self.arena(key, sketch, &[cpu]);
+            if shared {
+                // What all read shall be in the cache that they share.
+                self.sketches[arena].ends_at = Some(traffic::shared_bytes(self.sketches[arena].llc));
+            }
             if let Need::Streams { streams: have } = &mut self.sketches[arena].need {
                 *have = (*have).max(streams);
             }
-            Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines, delay } }
+            Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines, delay, manner } }
         });
         placed.collect()
+    }
+
+    /// An arena of its own for a thread, of just this size; the second one of a thread that has two.
+    pub fn assigned(&mut self, (cpu, node): (Cpu, NodeId), streams: u32, bytes: u64, second: bool) -> ArenaId {
+        let toucher = self.stream_toucher(cpu, node, 0);
+        let toucher = if self.site.node_of(cpu) == Some(node) { cpu } else { toucher };
+        let pages = self.choices.pages;
+        let sketch =
+            Sketch { node, pages, toucher, need: Need::Streams { streams }, llc: None, ends_at: None, exact: Some(bytes) };
+        self.arena(Key::Assigned(cpu, second), sketch, &[cpu])
     }
 
     /// A region of a scan, of whole pages.
     pub fn region(&mut self, node: NodeId, number: u32, pages: Pages, bytes: u64, readers: &[Cpu]) -> ArenaId {
         let toucher = readers.get(number as usize % readers.len().max(1)).copied().unwrap_or(self.roles.observer);
         let need = Need::Region { parts: u32::try_from(readers.len()).unwrap_or(u32::MAX), bytes };
-        let sketch = Sketch { node, pages, toucher, need, llc: None, ends_at: None };
+        let sketch = Sketch { node, pages, toucher, need, llc: None, ends_at: None, exact: None };
         self.arena(Key::Region(node, number), sketch, readers)
     }
 
@@ -181,7 +209,7 @@ impl<'a> Draft<'a> {
     pub fn window(&mut self, node: NodeId, (writer, reader): (Cpu, Cpu), bytes: u64, push: u64) -> ArenaId {
         let toucher = self.request.touch_cpu.or(self.site.local_cpus(node).first()).unwrap_or(writer);
         let need = Need::C2c { bytes, push };
-        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None };
+        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None, exact: None };
         let arena = self.arena(Key::C2c(node), sketch, &[writer, reader]);
         if let Need::C2c { bytes: have, push: pushed } = &mut self.sketches[arena].need {
             (*have, *pushed) = ((*have).min(bytes), (*pushed).max(push));
@@ -193,7 +221,7 @@ impl<'a> Draft<'a> {
     pub fn slots_of_lines(&mut self, node: NodeId, bytes: u64, users: &[Cpu]) -> ArenaId {
         let toucher = self.site.local_cpus(node).first().or(users.first().copied()).unwrap_or(self.roles.observer);
         let need = Need::C2c { bytes, push: 0 };
-        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None };
+        let sketch = Sketch { node, pages: self.choices.small_pages, toucher, need, llc: None, ends_at: None, exact: None };
         self.arena(Key::Slots(node), sketch, users)
     }
 

@@ -28,6 +28,7 @@ mod roles;
 mod site;
 mod sizes;
 mod timing;
+mod traffic;
 
 use draft::Draft;
 use memgauge_model::{Machine, Plan, Refusal, Request, What};

@@ -12,7 +12,7 @@ const AGAIN: AgainRule = AgainRule { k: 5.0, least: 0.03, most: 16, controls: 4,
 
 /// The arenas of a point, rising, each once.
 pub(crate) fn arenas_of(point: &Point) -> Vec<ArenaId> {
-    let used: BTreeSet<ArenaId> = point.threads.iter().filter_map(|thread| thread.job.arena()).collect();
+    let used: BTreeSet<ArenaId> = point.threads.iter().flat_map(|thread| thread.job.arenas()).collect();
     used.into_iter().collect()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::checks::value;
 use crate::site::Site;
+use crate::traffic;
 use memgauge_model::{Cpu, CpuList, NodeId, Refusal, Request, Smt, What};
 
 /// From where loads may come that nobody named.
@@ -38,15 +39,17 @@ pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Rol
         None => choose_observer(request, site)?,
     };
     let touched = request.touch_cpu.map(|cpu| site.memory_of(cpu));
+    let told = traffic::of(request, observer).and_then(|line| line.node);
+    let named = traffic::load_cpus(request, Some(observer));
     let own = || site.memory_of(observer);
-    let target = request.node.or(touched.filter(|_| request.what == What::Idle)).unwrap_or_else(own);
+    let target = request.node.or(touched.filter(|_| request.what == What::Idle)).or(told).unwrap_or_else(own);
     let watched = touched.unwrap_or(target);
     let mut roles =
         Roles { observer, loads: CpuList::default(), target, watched, far_loads: false, rejected: vec![], notes: vec![] };
     if request.node.is_none() && touched.is_none() && site.node_of(observer).is_some_and(|home| home != target) {
         roles.notes.push(format!("the node of CPU {observer} has no memory that may be used; node {target} is the nearest"));
     }
-    match &request.load_cpus {
+    match &named {
         Some(list) => {
             named_loads(request, site, observer, list, &mut roles)?;
             roles.loads = list.clone();
@@ -59,7 +62,8 @@ pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Rol
 /// The first CPU near the target; near the first node that has any, where no target is named. It keeps off the cores of
 /// loads that were named.
 fn choose_observer(request: &Request, site: &Site) -> Result<Cpu, Refusal> {
-    let taken = |cpu: Cpu| match &request.load_cpus {
+    let named = traffic::load_cpus(request, None);
+    let taken = |cpu: Cpu| match &named {
         Some(list) if watches_loads(request.what) && !request.share_core => list.iter().any(|load| site.same_core(load, cpu)),
         Some(list) if watches_loads(request.what) => list.contains(cpu),
         _ => false,
@@ -70,9 +74,9 @@ fn choose_observer(request: &Request, site: &Site) -> Result<Cpu, Refusal> {
         None => site.nodes.iter().map(|node| site.own_cpus(node).iter().copied().collect()).collect(),
     };
     near.iter().find_map(&first_free).or_else(|| first_free(&site.cpus)).ok_or_else(|| {
-        let list = request.load_cpus.clone().unwrap_or_default();
+        let flag = traffic::flag(request);
         let problem = "leaves no core for the observer";
-        Refusal::new("--load-cpus", value(request, "--load-cpus", &list), problem, "leave one core out of the list")
+        Refusal::new(flag, value(request, flag, named.clone().unwrap_or_default()), problem, "leave one core out of the list")
     })
 }
 
@@ -97,7 +101,8 @@ fn named_loads(request: &Request, site: &Site, observer: Cpu, list: &CpuList, ro
     let rest: CpuList = list.iter().filter(|load| !site.same_core(*load, observer)).collect();
     let remedy = if rest.is_empty() { "name CPUs of other cores".to_owned() } else { format!("use {rest}") };
     let remedy = format!("{remedy}, or --share-core (the result is then rejected)");
-    Err(Refusal::new("--load-cpus", value(request, "--load-cpus", list), problem, remedy))
+    let flag = traffic::flag(request);
+    Err(Refusal::new(flag, value(request, flag, list), problem, remedy))
 }
 
 fn own_choice(request: &Request, site: &Site, reach: Reach, roles: &mut Roles) {

@@ -110,6 +110,9 @@ fn arena(draft: &Draft, sketch: &Sketch, scale: Scale) -> Arena {
 }
 
 fn buffer_bytes(sketch: &Sketch, scale: Scale) -> u64 {
+    if let Some(bytes) = sketch.exact {
+        return bytes;
+    }
     let step = match scale {
         Scale::Exactly(bytes) => return bytes,
         Scale::Automatic(step) => step,
@@ -188,6 +191,10 @@ fn refuse_asked(draft: &Draft, shortage: &Shortage, largest: Option<String>) -> 
 
 fn refuse_automatic(draft: &Draft, short: &impl Fn(Scale) -> Option<Shortage>) -> Refusal {
     let least = short(Scale::Automatic(1));
+    if let Some(Shortage::Other { needed, what }) = least.as_ref().filter(|_| !draft.request.assignments.is_empty()) {
+        let problem = format!("buffers need {} in all, more than {what}", units::bytes(*needed));
+        return Refusal::new("--assign", draft.request.typed("--assign"), problem, "name smaller buffers or fewer CPUs");
+    }
     let (needed, what) = match &least {
         Some(Shortage::Other { needed, what }) => (*needed, what.clone()),
         // Said at full size: that is what should be reserved.

@@ -154,7 +154,7 @@ fn points(plan: &Plan) -> Table {
 }
 
 fn arenas(point: &Point) -> impl Iterator<Item = usize> {
-    point.threads.iter().filter_map(|thread| thread.job.arena())
+    point.threads.iter().flat_map(|thread| thread.job.arenas())
 }
 
 /// The contract's name of what the point gives, with what tells it from its neighbours.
@@ -202,9 +202,14 @@ fn word(plan: &Plan, job: &Job) -> String {
                 _ => format!("{timed}chase"),
             }
         }
-        Job::Stream { mix, isa, block_lines, .. } => {
+        Job::Stream { mix, isa, block_lines, manner, .. } => {
             let order = block_lines.map_or_else(String::new, |lines| format!(", random in {lines} lines"));
-            format!("{} {}{order}", mix.name(), isa.word())
+            let node = |arena: usize| plan.arenas.get(arena).map_or_else(|| "?".to_owned(), |arena| arena.node.to_string());
+            let away =
+                manner.second.map_or_else(String::new, |(arena, percent)| format!(", {percent} % on node {}", node(arena)));
+            let ways = [(manner.partial, ", 8 bytes a line"), (manner.flush, ", flushed"), (manner.checked, ", checked")];
+            let ways = ways.into_iter().filter(|(told, _)| *told).map(|(_, word)| word).collect::<String>();
+            format!("{} {}{order}{away}{ways}", mix.name(), isa.word())
         }
         Job::KeepAlive => "keep-alive".to_owned(),
         Job::C2c { kind, .. } => format!("{} {}", kind.method().word(), kind.word()),

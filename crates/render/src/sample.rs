@@ -261,6 +261,7 @@ pub fn plan(what: What) -> Plan {
             isa: memgauge_model::Isa::Avx2,
             block_lines: None,
             delay: DelayRef::Fixed(0),
+            manner: memgauge_model::Manner::default(),
         },
     };
     let arena = |toucher| memgauge_model::Arena {

@@ -8,7 +8,7 @@ fn window() -> impl Strategy<Value = Window> {
     (0_u64..2000, number(), number(), number(), 0_u64..10, any::<bool>()).prop_map(
         |(hops, hop_ns, load, observer, switches, wrong)| {
             let signs = Signs { switches: switches.saturating_sub(8), wrong_cpu: wrong && switches == 0, ..Signs::default() };
-            Window { ns: 1e7, hops, hop_ns, load_bytes_per_s: load, observer_bytes_per_s: observer, signs }
+            Window { ns: 1e7, hops, hop_ns, load_bytes_per_s: load, observer_bytes_per_s: observer, signs, threads: Vec::new() }
         },
     )
 }

@@ -27,6 +27,7 @@ fn scan(regions: u32, rate: impl Fn(u32, u32) -> f64) -> Lab {
             isa: Isa::Avx2,
             block_lines: None,
             delay: DelayRef::Fixed(0),
+            manner: memgauge_model::Manner::default(),
         };
         let threads = (0..2).map(|cpu| Thread { cpu, job: job(cpu) }).collect();
         let point = lab.point(Measure::Scan { node: 0, region, mix: Mix::Read }, threads);

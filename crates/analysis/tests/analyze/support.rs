@@ -65,7 +65,15 @@ impl Lab {
             let arena = self.arena(0, Pages::Thp, Holds::Streams { streams, bytes: 256 * MIB });
             Thread {
                 cpu,
-                job: Job::Stream { arena, part: None, mix, isa: Isa::Avx2, block_lines: None, delay: DelayRef::Fixed(0) },
+                job: Job::Stream {
+                    arena,
+                    part: None,
+                    mix,
+                    isa: Isa::Avx2,
+                    block_lines: None,
+                    delay: DelayRef::Fixed(0),
+                    manner: memgauge_model::Manner::default(),
+                },
             }
         };
         cpus.iter().copied().map(thread).collect()

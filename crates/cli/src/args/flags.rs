@@ -1,5 +1,6 @@
 //! Every flag, one row each: name, value, text. Its parser is under `value/`, the commands that know it in `meaning.rs`.
 
+use super::value::assign::assignment;
 use super::value::delays::{delay, delays};
 use super::value::list::cpu_list;
 use super::value::mix::{Mixes, mixes};
@@ -8,9 +9,11 @@ use super::value::rate::rate;
 use super::value::size::size;
 use super::value::span::span;
 use super::value::whole::whole;
-use super::value::word::{IsaChoice, Kinds, format, isa, kinds, method, on_off, order, pages, prefetch, smt, via};
+use super::value::word::{
+    IsaChoice, Kinds, format, isa, kinds, load_order, method, on_off, order, pages, partial, prefetch, smt, via,
+};
 use clap::Args;
-use memgauge_model::{C2cMethod, C2cVia, Cpu, CpuList, Delays, NodeId, Order, Pages, Prefetch, Smt};
+use memgauge_model::{Assignment, C2cMethod, C2cVia, Cpu, CpuList, Delays, NodeId, Order, Pages, Partial, Prefetch, Smt};
 use memgauge_render::Format;
 use std::path::PathBuf;
 
@@ -99,6 +102,31 @@ pub struct Traffic {
     /// Mixes: read, write, write-nt, copy, copy-nt, scale, add, triad (each with -nt), ratios such as 2:1, MLC's codes
     #[arg(long, global = true, value_name = "NAME,…", value_parser = mixes, allow_hyphen_values = true)]
     pub mix: Option<Mixes>,
+    /// Load threads told by themselves: CPUS:MIX:seq|random:SIZE:NODE[:DELAY], NODE may be local; or with a second stream
+    /// …:NODE+NODE:PERCENT; once for each line
+    #[arg(long, global = true, value_name = "LINE", value_parser = assignment, allow_hyphen_values = true)]
+    pub assign: Vec<Assignment>,
+    /// Order of the streams' lines: sequential, or random inside blocks
+    #[arg(long, global = true, value_name = "ORDER", value_parser = load_order, allow_hyphen_values = true)]
+    pub load_order: Option<bool>,
+    /// Lines of a block in random order, a power of two; 8192 (512 KiB) if not given
+    #[arg(long, global = true, value_name = "LINES", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub load_block: Option<u32>,
+    /// All threads read one buffer: the bandwidth of the cache that they share
+    #[arg(long, global = true)]
+    pub shared_buffer: bool,
+    /// Use 8 bytes of each line: of those that are stored by mixes without loads (stores), or of all (both)
+    #[arg(long, global = true, value_name = "WHICH", value_parser = partial, allow_hyphen_values = true)]
+    pub partial: Option<Partial>,
+    /// Flush each stored line from the caches
+    #[arg(long, global = true)]
+    pub flush: bool,
+    /// Hold what is read against what was written there; a mismatch ends the run
+    #[arg(long, global = true)]
+    pub integrity: bool,
+    /// Bandwidth of each load thread beside that of all
+    #[arg(long, global = true)]
+    pub per_thread: bool,
     /// Instruction set of the streams: auto, portable, sse2, avx2, avx512 or neon
     #[arg(long, global = true, value_name = "SET", value_parser = isa, allow_hyphen_values = true)]
     pub isa: Option<IsaChoice>,

@@ -53,6 +53,11 @@ fn streams(what: What) -> bool {
     matches!(what, What::All | What::Peak | What::Max | What::MatrixBandwidth | What::Loaded | What::Sweep | What::Scan)
 }
 
+/// Streams may go in other ways; sweeps, regions and the default run keep to the usual one.
+fn loads(what: What) -> bool {
+    matches!(what, What::Peak | What::Max | What::MatrixBandwidth | What::Loaded)
+}
+
 /// Regions are gone through in sequence.
 fn orders(what: What) -> bool {
     (chases(what) || streams(what)) && what != What::Scan
@@ -93,6 +98,14 @@ const ROWS: &[Row] = &[
     row("prefetch", chases, false),
     row("mix", streams, false),
     row("isa", streams, false),
+    row("assign", |what| what == What::Loaded, false),
+    row("load_order", loads, false),
+    row("load_block", loads, false),
+    row("shared_buffer", loads, false),
+    row("partial", loads, false),
+    row("flush", loads, false),
+    row("integrity", loads, false),
+    row("per_thread", loads, false),
     row("delays", delays, false),
     row("delay", delays, false),
     row("keepalive", idles, false),

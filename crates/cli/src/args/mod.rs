@@ -16,7 +16,7 @@ pub use flags::Output;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use memgauge_model::{Delays, Refusal, Request, What};
+use memgauge_model::{Delays, LOAD_BLOCK_LINES, Refusal, Request, What};
 use memgauge_render::Format;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -177,7 +177,8 @@ fn foreign(argv: &[OsString]) -> Option<Refusal> {
 
 /// A flag before the command and again behind it: clap would take the latter in silence.
 fn twice(words: &[String], parser: &clap::Command) -> Result<(), Refusal> {
-    for flag in parser.get_arguments().filter_map(clap::Arg::get_long) {
+    let once = |arg: &&clap::Arg| !matches!(arg.get_action(), clap::ArgAction::Append);
+    for flag in parser.get_arguments().filter(once).filter_map(clap::Arg::get_long) {
         let flag = format!("--{flag}");
         let with_value = format!("{flag}=");
         if words.iter().filter(|word| **word == flag || word.starts_with(&with_value)).count() > 1 {
@@ -256,6 +257,13 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         all_pairs: traffic.all_pairs,
         full_pairs: traffic.full,
         via: traffic.via,
+        assignments: traffic.assign.clone(),
+        load_block: traffic.load_order.unwrap_or(false).then(|| traffic.load_block.unwrap_or(LOAD_BLOCK_LINES)),
+        shared_buffer: traffic.shared_buffer,
+        partial: traffic.partial.unwrap_or_default(),
+        flush: traffic.flush,
+        integrity: traffic.integrity,
+        per_thread: traffic.per_thread,
         share_core: place.share_core,
         theoretical: traffic.theoretical,
         keepalive_cpus: traffic.keepalive_cpus.clone(),
@@ -307,6 +315,11 @@ fn consistent(call: &Call) -> Result<(), Refusal> {
     if call.request.what == What::MatrixLatency && call.request.given.contains_key("--smt") && !call.request.per_cpu {
         let remedy = "add --per-cpu, or leave it out";
         return Err(Refusal::new("--smt", call.request.typed("--smt"), "each node has one row, of one CPU", remedy));
+    }
+    let random = call.request.typed("--load-order") == "random";
+    if !random && call.request.given.contains_key("--load-block") {
+        let typed = call.request.typed("--load-block");
+        return Err(Refusal::new("--load-block", typed, "there are blocks in random order only", "add --load-order random"));
     }
     if call.output.json.as_deref().is_some_and(|path| path.as_os_str() == "-") && call.format != Format::Json {
         let remedy = "leave --format out, or name a file";

@@ -55,7 +55,7 @@ impl Bench for HardwareBench<'_, '_> {
         if self.hardware.stop.load(Ordering::Relaxed) {
             return Err(Failure::Stopped);
         }
-        let mut needed = task.plan.points[task.point].threads.iter().filter_map(|thread| thread.job.arena());
+        let mut needed = task.plan.points[task.point].threads.iter().flat_map(|thread| thread.job.arenas());
         if let Some(failure) = needed.find_map(|arena| self.lost.get(&arena)) {
             return Err(failure.clone());
         }

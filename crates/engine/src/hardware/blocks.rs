@@ -4,17 +4,20 @@ use super::Hardware;
 use super::arenas::{Content, Memory, Part};
 use super::combine::{self, Brought, Kind};
 use super::fill;
+use super::stream::{Audit, Corrupt, Stream, Way};
 use super::team::{Ended, Team};
 use super::threads;
 use super::timing::{Cut, ns_to_ticks, ticks_to_ns};
-use super::work::{Chase, KeepAlive, Stream, Stretch, Work};
+use super::work::{Chase, KeepAlive, Stretch, Work};
 use crate::backend::{Failure, Task};
 use memgauge_kernels::{
     self as kernels, Rng,
     stream::{Cursor, Kernel, Lines, Op, Streams, Walk},
 };
-use memgauge_model::{ArenaId, Block, BlockCounters, Cpu, Holds, Isa, Job, Mix, Point, Reason, Span, Thread, ThreadCounts};
-use std::collections::BTreeSet;
+use memgauge_model::{
+    ArenaId, Block, BlockCounters, Cpu, DelayRef, Holds, Isa, Job, Manner, Mix, Point, Reason, Span, Thread, ThreadCounts,
+};
+use std::collections::BTreeMap;
 
 /// A chase's chunk takes this long at least where the buffer sits in a cache: 1000 times the clock's cost.
 const CHASE_FLOOR_NS: u64 = 20_000;
@@ -34,7 +37,9 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     let rule = &task.plan.windows;
     let (clock, hz) = hardware.clock_and_hz();
     let core_hz = hardware.core_hz();
-    let mut cut = Cut::new(rule, task.time_ns, task.delay, hardware.quantum_ns(), core_hz, hz);
+    // Of a thread with a delay of its own, too, a window has bursts enough.
+    let longest = point.threads.iter().filter_map(|thread| own_delay(&thread.job)).fold(task.delay, u32::max);
+    let mut cut = Cut::new(rule, task.time_ns, longest, hardware.quantum_ns(), core_hz, hz);
     let span = point.measure.span();
     if point.brief.is_some() {
         // One slice, in which chunks are tuned.
@@ -76,7 +81,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
         warmup_windows: if point.brief.is_some() { 0 } else { lead.done.warmup_slices },
         settled: lead.done.settled || point.brief.is_some(),
         core_hz: combine::core_hz(&lead.done.parts, hz),
-        windows: combine::windows(&brought, cut.window, hz),
+        windows: combine::windows(&brought, cut.window, hz, task.plan.tells_threads()),
         counters: (!hardware.counters.is_empty()).then(|| counted(&brought, hz)),
         ..Block::default()
     };
@@ -105,6 +110,7 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
             Ok(done) => brought.push(Brought { done, kind }),
             Err(Ended::Unpinned(error)) => return Err(error.into()),
             Err(Ended::Unready(error)) => return Err(Failure::point(Reason::NotApplicable, error)),
+            Err(Ended::Corrupt(found)) => return Err(corrupt(cpu, found)),
             Err(Ended::Stopped) => stopped = true,
             Err(Ended::Late) => late = late.or(Some(cpu)),
             Err(Ended::Left) => left = left.or(Some(cpu)),
@@ -121,6 +127,11 @@ fn gather(outcomes: Vec<(Cpu, Kind, Result<super::team::Done, Ended>)>) -> Resul
     }
 }
 
+fn corrupt(cpu: Cpu, Corrupt { written, read }: Corrupt) -> Failure {
+    let sums = format!("its 8-byte words XOR to {read:#018x}, those written there to {written:#018x}");
+    Failure::Fatal(format!("checksum mismatch, data corruption: the buffer that CPU {cpu} reads has changed; {sums}"))
+}
+
 /// A thread's job with the memory that it works on.
 enum Ready<'m, 'a> {
     Chase(Chase<'m, 'a>),
@@ -132,7 +143,10 @@ impl Ready<'_, '_> {
     fn run(&mut self, team: &Team<'_>, cpu: Cpu, leads: bool) -> Result<super::team::Done, Ended> {
         match self {
             Self::Chase(work) => timed_by(team, cpu, leads, work),
-            Self::Stream(work) => timed_by(team, cpu, leads, work),
+            Self::Stream(work) => {
+                let done = timed_by(team, cpu, leads, work)?;
+                work.finish().map_or(Ok(done), |found| Err(Ended::Corrupt(found)))
+            }
             Self::KeepAlive(work) => timed_by(team, cpu, leads, work),
         }
     }
@@ -158,27 +172,64 @@ struct Free<'m, 'a> {
     arenas: Vec<Option<&'m mut Memory<'a>>>,
     /// Parts of regions, by arena.
     parts: Vec<(ArenaId, Vec<Option<&'m mut Part<'a>>>)>,
+    /// Buffers that several threads read, and how many have come so far.
+    shared: Vec<Shared<'m>>,
+}
+
+/// A buffer that several threads read.
+struct Shared<'m> {
+    arena: ArenaId,
+    array: &'m [u8],
+    readers: usize,
+    come: usize,
 }
 
 impl<'m, 'a> Free<'m, 'a> {
     fn of(memories: &'m mut [Memory<'a>], point: &Point) -> Self {
-        let (mut arenas, mut parts) = (Vec::new(), Vec::new());
-        let used: BTreeSet<ArenaId> = point.threads.iter().filter_map(|thread| thread.job.arena()).collect();
-        for memory in memories.iter_mut().filter(|memory| used.contains(&memory.id)) {
-            let id = memory.id;
-            if matches!(memory.content, Content::Region(_)) {
-                let Content::Region(all) = &mut memory.content else { continue };
-                parts.push((id, all.iter_mut().map(Some).collect()));
-            } else {
-                arenas.push(Some(memory));
+        let (mut arenas, mut parts, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut used: BTreeMap<ArenaId, usize> = BTreeMap::new();
+        point.threads.iter().flat_map(|thread| thread.job.arenas()).for_each(|arena| *used.entry(arena).or_default() += 1);
+        for memory in memories.iter_mut() {
+            let (id, Some(&readers)) = (memory.id, used.get(&memory.id)) else { continue };
+            match &memory.content {
+                Content::Region(_) => {
+                    let Content::Region(all) = &mut memory.content else { continue };
+                    parts.push((id, all.iter_mut().map(Some).collect()));
+                }
+                Content::Streams { .. } if readers > 1 => {
+                    let Content::Streams { arrays, .. } = &mut memory.content else { continue };
+                    shared.extend(arrays.first().map(|array| Shared { arena: id, array, readers, come: 0 }));
+                }
+                _ => arenas.push(Some(memory)),
             }
         }
-        Self { arenas, parts }
+        Self { arenas, parts, shared }
+    }
+
+    /// The arrays of a stream, wherever they are.
+    fn arrays(&mut self, arena: ArenaId, part: Option<u32>, mix: Mix) -> Result<Arrays<'m>, Failure> {
+        if let Some(part) = part {
+            return Arrays::cut(self.part(arena, part)?, mix).ok_or_else(wrong);
+        }
+        match self.shared.iter_mut().find(|shared| shared.arena == arena) {
+            Some(shared) => shared.next(mix),
+            None => Arrays::chosen(take(&mut self.arenas, arena)?, mix),
+        }
+        .ok_or_else(wrong)
     }
 
     fn part(&mut self, arena: ArenaId, part: u32) -> Result<&'m mut Part<'a>, Failure> {
         let parts = self.parts.iter_mut().find(|(id, _)| *id == arena);
         parts.and_then(|(_, parts)| parts.get_mut(part as usize)?.take()).ok_or_else(wrong)
+    }
+}
+
+impl<'m> Shared<'m> {
+    /// Each begins elsewhere: no two want the same line at once.
+    fn next(&mut self, mix: Mix) -> Option<Arrays<'m>> {
+        let from = self.array.len() / self.readers * self.come;
+        self.come += 1;
+        (streams(mix) == (1, 0)).then_some(Arrays { read: [self.array, &[]], write: &mut [], place: Place::From(from) })
     }
 }
 
@@ -196,13 +247,10 @@ fn prepare<'m, 'a: 'm>(
             let stretch = stretch(terms, *arena, *ring)?;
             (Kind::Hop, Ready::Chase(Chase { rings, ring: *id, place, stretch, hops, least: hops, floor }))
         }
-        Job::Stream { arena, part, mix, isa, block_lines, delay: _ } => {
-            let arrays = match part {
-                Some(part) => Arrays::cut(free.part(*arena, *part)?, *mix),
-                None => Arrays::chosen(take(&mut free.arenas, *arena)?, *mix),
-            };
-            let work = stream(arrays.ok_or_else(wrong)?, (*mix, *isa, *block_lines), terms)?;
-            let moved = work.kernel.accounting();
+        Job::Stream { arena, part, .. } => {
+            let Some(how) = How::of(&thread.job, terms) else { return Err(wrong()) };
+            let work = stream(free, (*arena, *part), how, terms)?;
+            let moved = work.way.kernel.accounting();
             let (bytes, lines) = (moved.bytes_loaded + moved.bytes_stored, moved.lines_loaded + moved.lines_stored);
             (Kind::Burst { bytes, lines }, Ready::Stream(work))
         }
@@ -240,7 +288,15 @@ pub fn wrong() -> Failure {
 struct Arrays<'m> {
     read: [&'m [u8]; 2],
     write: &'m mut [u8],
-    place: &'m mut usize,
+    place: Place<'m>,
+}
+
+/// Where in its arrays a stream begins.
+enum Place<'m> {
+    /// Where the last block ended, not at the beginning: that may still be in a cache.
+    Kept(&'m mut usize),
+    /// Here, bytes.
+    From(usize),
 }
 
 impl<'m> Arrays<'m> {
@@ -260,7 +316,7 @@ impl<'m> Arrays<'m> {
             (_, []) => (&mut [], [&**back, &[]]),
             (_, front) => (&mut [], [&*front[0], &[]]),
         };
-        Some(Self { read, write, place })
+        Some(Self { read, write, place: Place::Kept(place) })
     }
 
     /// Of one part of a region, cut into arrays of equal length.
@@ -280,7 +336,7 @@ impl<'m> Arrays<'m> {
             *array = next()?;
         }
         let write = if writes > 0 { next()? } else { &mut [] };
-        Some(Self { read, write, place: &mut part.place })
+        Some(Self { read, write, place: Place::Kept(&mut part.place) })
     }
 }
 
@@ -290,32 +346,83 @@ fn streams(mix: Mix) -> (usize, usize) {
     (shape.read_streams as usize, shape.stores as usize)
 }
 
-fn stream<'m>(
-    Arrays { read, write, place }: Arrays<'m>,
-    (mix, isa, block_lines): (Mix, Isa, Option<u32>),
-    Terms { task, span, .. }: Terms<'_>,
+/// How a thread streams.
+#[derive(Clone, Copy)]
+struct How {
+    mix: Mix,
+    isa: Isa,
+    block_lines: Option<u32>,
+    manner: Manner,
+    delay: u32,
+}
+
+impl How {
+    fn of(job: &Job, terms: Terms<'_>) -> Option<Self> {
+        let Job::Stream { mix, isa, block_lines, manner, .. } = *job else { return None };
+        let delay = own_delay(job).unwrap_or(terms.task.delay);
+        Some(Self { mix, isa, block_lines, manner, delay })
+    }
+
+    fn kernel(self) -> Option<Kernel> {
+        let Self { mix, manner, .. } = self;
+        let lines = if manner.shape(mix).bytes_per_line == 8 { Lines::Partial } else { Lines::Full };
+        let walk = self.block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
+        let kernel = Kernel::find(op(mix), lines, walk, isa_of(self.isa))?;
+        let kernel = if manner.checked { kernel.checked() } else { kernel };
+        if manner.flush { kernel.flushing() } else { Some(kernel) }
+    }
+}
+
+/// A delay that doesn't change from block to block.
+fn own_delay(job: &Job) -> Option<u32> {
+    match job {
+        Job::Stream { delay: DelayRef::Fixed(delay), .. } => Some(*delay),
+        _ => None,
+    }
+}
+
+fn stream<'m, 'a: 'm>(
+    free: &mut Free<'m, 'a>,
+    (arena, part): (ArenaId, Option<u32>),
+    how: How,
+    terms: Terms<'_>,
 ) -> Result<Stream<'m>, Failure> {
-    let delay = task.delay;
-    let lines = if mix == Mix::WritePartial { Lines::Partial } else { Lines::Full };
-    let walk = block_lines.map_or(Walk::Sequential, |block_lines| Walk::BlockRandom { block_lines });
-    let kernel = Kernel::find(op(mix), lines, walk, isa_of(isa))
-        .ok_or_else(|| Failure::point(Reason::NotSupported, format!("no {} loop for {} on this CPU", mix.name(), isa.word())))?;
-    let (reads, writes) = streams(mix);
+    let (span, delay) = (terms.span, how.delay);
+    let first = way(free.arrays(arena, part, how.mix)?, how, span)?;
+    let second = match how.manner.second {
+        Some((arena, percent)) => Some((way(free.arrays(arena, None, how.mix)?, how, span)?, u64::from(percent))),
+        None => None,
+    };
+    // About 100 µs to begin with; tuned during warm-up.
+    let bursts = (300_000 / (u64::from(delay) + 30)).clamp(1, 256);
+    Ok(Stream { way: first, second, bursts, delay, settle: span.is_some_and(|span| span.settle) })
+}
+
+fn way<'m>(Arrays { read, write, place }: Arrays<'m>, how: How, span: Option<Span>) -> Result<Way<'m>, Failure> {
+    let kernel = how.kernel().ok_or_else(|| {
+        let flushing = if how.manner.flush { " that flushes what it stores" } else { "" };
+        let detail = format!("no {} loop for {}{flushing} on this CPU", how.mix.name(), how.isa.word());
+        Failure::point(Reason::NotSupported, detail)
+    })?;
+    let (reads, writes) = streams(how.mix);
     let each = span.map_or(usize::MAX, |span| usize::try_from(span.bytes).unwrap_or(usize::MAX) / (reads + writes));
     let read = read.map(|array| whole(array, each, kernel.read_granule()));
     let write = whole_mut(write, each, kernel.write_granule());
     let streams = Streams::new(&kernel, read, write).map_err(|error| Failure::point(Reason::NotApplicable, error))?;
-    // Where the last block ended, not at the beginning: that may still be in a cache.
-    let from = |len: usize, granule: usize| (*place % len.max(1)).checked_div(granule).map_or(0, |bursts| bursts * granule);
+    let (at, place) = match place {
+        Place::Kept(place) => (*place, Some(place)),
+        Place::From(at) => (at, None),
+    };
+    let from = |len: usize, granule: usize| (at % len.max(1)).checked_div(granule).map_or(0, |bursts| bursts * granule);
     let cursor = Cursor {
         read: from(streams.read_len(), kernel.read_granule()),
         write: from(streams.write_len(), kernel.write_granule()),
         check: 0,
     };
-    // About 100 µs to begin with; tuned during warm-up.
-    let bursts = (300_000 / (u64::from(delay) + 30)).clamp(1, 256);
-    let settle = span.is_some_and(|span| span.settle);
-    Ok(Stream { kernel, streams, cursor, place, bursts, delay, settle })
+    // In another order a pass that began in the middle is not the rest of the array.
+    let cursor = if how.manner.checked && how.block_lines.is_some() { Cursor::default() } else { cursor };
+    let audit = how.manner.checked.then(|| Audit::new(streams.read_len(), cursor.read));
+    Ok(Way { kernel, streams, cursor, place, audit, bursts: 0 })
 }
 
 /// As many whole granules as `most` bytes of the array hold.

@@ -35,7 +35,7 @@ impl Kind {
 }
 
 /// Windows that every worker has brought, with the worst that any of them noticed.
-pub fn windows(brought: &[Brought], window: u64, hz: f64) -> Vec<Window> {
+pub fn windows(brought: &[Brought], window: u64, hz: f64, by_thread: bool) -> Vec<Window> {
     let count = brought.iter().map(|b| b.done.parts.len()).min().unwrap_or(0);
     let usual: Vec<f64> = brought.iter().map(|b| usual_spin(&b.done.parts)).collect();
     (0..count)
@@ -43,7 +43,11 @@ pub fn windows(brought: &[Brought], window: u64, hz: f64) -> Vec<Window> {
             let signs = Signs { waits_told: true, ..Signs::default() };
             let mut combined = Window { ns: ticks_to_ns(window, hz), signs, ..Window::default() };
             for (worker, usual) in brought.iter().zip(&usual) {
+                let before = combined.load_bytes_per_s;
                 add(&mut combined, &worker.done.parts[at], worker.kind, *usual, window, hz);
+                if by_thread && matches!(worker.kind, Kind::Burst { .. }) {
+                    combined.threads.push(combined.load_bytes_per_s - before);
+                }
             }
             combined
         })

@@ -141,6 +141,15 @@ fn write(memory: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// XOR of the 8-byte words between two places, bytes, of an array that [`write`] has filled.
+pub fn check_of(from: usize, to: usize) -> u64 {
+    let slices = (from / SLICE..=to / SLICE).map(|slice| {
+        let (begin, end) = (slice * SLICE, (slice + 1) * SLICE);
+        touch::check_of((from.max(begin) - begin) / 8..(to.min(end) - begin) / 8)
+    });
+    slices.fold(0, |xor, slice| xor ^ slice)
+}
+
 /// Parts of whole 4 KiB; the last one has the rest.
 fn region<'a>(memory: &'a mut [u8], parts: u32, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
     write(memory, stop)?;

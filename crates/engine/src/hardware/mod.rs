@@ -12,6 +12,7 @@ mod pair;
 mod prefetch;
 mod reference;
 mod start;
+mod stream;
 mod team;
 mod threads;
 mod timed;

@@ -4,6 +4,7 @@
 use super::counters::{Counters, Snapshot, SystemCounts, ThreadCounters};
 use super::log::{Asked, Log, Part};
 use super::start::{Absence, StartLine};
+use super::stream::Corrupt;
 use super::timing::Cut;
 use super::work::Work;
 use memgauge_kernels::chase::RingError;
@@ -55,6 +56,8 @@ pub enum Ended {
     Late,
     /// The others did not come, or ended.
     Left,
+    /// Memory does not hold what was written there.
+    Corrupt(Corrupt),
 }
 
 impl From<Absence> for Ended {

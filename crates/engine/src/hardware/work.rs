@@ -1,7 +1,6 @@
 //! What a worker does between two stamps.
 
 use memgauge_kernels::chase::{Order, RingError, RingId, Rings};
-use memgauge_kernels::stream::{Cursor, Kernel, Streams};
 use memgauge_kernels::{Rng, spin};
 use std::sync::atomic::AtomicBool;
 
@@ -73,46 +72,6 @@ impl Work for Chase<'_, '_> {
     }
 }
 
-/// Streams. A unit is a burst.
-pub struct Stream<'a> {
-    pub kernel: Kernel,
-    pub streams: Streams<'a>,
-    pub cursor: Cursor,
-    /// How far the arrays have come, for the next block.
-    pub place: &'a mut usize,
-    pub bursts: u64,
-    pub delay: u32,
-    /// Go once through everything before the start?
-    pub settle: bool,
-}
-
-impl Work for Stream<'_> {
-    fn begin(&mut self, _: &AtomicBool) -> Result<(), RingError> {
-        if self.settle {
-            // To the end of the arrays; small ones several times.
-            self.kernel.run(&mut self.streams, &mut self.cursor, u64::MAX, 0);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn chunk(&mut self) -> u64 {
-        // Short where an array ends.
-        self.kernel.run(&mut self.streams, &mut self.cursor, self.bursts, self.delay)
-    }
-
-    fn tune(&mut self, median: u64, aim: (u64, u64)) -> bool {
-        let wanted = scaled(self.bursts, aim.0, median);
-        changed(&mut self.bursts, wanted)
-    }
-}
-
-impl Drop for Stream<'_> {
-    fn drop(&mut self) {
-        *self.place = self.cursor.read.max(self.cursor.write);
-    }
-}
-
 /// Keeps a core busy and touches no memory. Units count for nothing.
 pub struct KeepAlive;
 
@@ -130,7 +89,7 @@ impl Work for KeepAlive {
 
 /// Sets a chunk's units, unless they are right within a fifth; a step is at most a factor of 30, so that one odd median (a
 /// chunk cut short at an array's end, a core that was taken away) can't run away.
-fn changed(units: &mut u64, wanted: u64) -> bool {
+pub fn changed(units: &mut u64, wanted: u64) -> bool {
     let wanted = wanted.clamp((*units / 30).max(1), units.saturating_mul(30));
     if wanted.abs_diff(*units) <= *units / 5 {
         return false;
@@ -140,7 +99,7 @@ fn changed(units: &mut u64, wanted: u64) -> bool {
 }
 
 /// `now` units took `median` ticks: how many take `aim`?
-fn scaled(now: u64, aim: u64, median: u64) -> u64 {
+pub fn scaled(now: u64, aim: u64, median: u64) -> u64 {
     let scaled = u128::from(now) * u128::from(aim) / u128::from(median.max(1));
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }

@@ -75,6 +75,7 @@ impl SimulatedBench<'_> {
         let expected = self.machine.expected_of(task).ok_or_else(unknown)?;
         let (chase, streams) = self.allocations(point);
         let (region, streamed) = (chase.region, 1.0 / streams.region);
+        let by_thread = task.plan.tells_threads();
         let core_hz = self.core_hz(point);
         let cut = self.cut(task, core_hz);
         self.machine.now_ns += cut.warmup.0;
@@ -85,11 +86,14 @@ impl SimulatedBench<'_> {
                 if point.class_pair.is_some() { self.machine.host.factors(self.machine.now_ns) } else { (1.0, 1.0) };
             let latency = expected.latency_ns.map(|ns| longer(longer(ns, chase.slower), slow) * region * time);
             let hops = latency.map_or(0, |ns| (cut.window as f64 / ns) as u64);
+            let streamed = |rate: f64| lower(lower(rate, streams.slower), slow) * streamed * faster / time;
+            let threads = if by_thread { expected.by_thread.iter().map(|rate| streamed(*rate)).collect() } else { Vec::new() };
             Window {
                 ns: cut.window as f64,
                 hops,
                 hop_ns: hops as f64 * latency.unwrap_or(0.0),
-                load_bytes_per_s: lower(lower(expected.load_bytes_per_s, streams.slower), slow) * streamed * faster / time,
+                load_bytes_per_s: streamed(expected.load_bytes_per_s),
+                threads,
                 observer_bytes_per_s: latency.map_or(0.0, |ns| 64e9 / ns),
                 signs,
             }

@@ -5,20 +5,24 @@ use crate::simulated::description::Description;
 use crate::simulated::faults::Fault;
 use crate::simulated::flows::{Bottleneck, Flow, settle};
 use crate::simulated::layout::{Layout, Place, Shared};
-use memgauge_model::{Arena, Holds, Job, Measure, Mix, Order, Pages, Plan, Point, RingPlan, Thread};
+use memgauge_model::{Arena, DelayRef, Holds, Job, Measure, Order, Pages, Plan, Point, RingPlan, Thread};
 use std::collections::BTreeMap;
 
 const LINE: f64 = 64.0;
+/// Of a stream's lines in flight, those that are left when no prefetcher knows the next ones.
+const UNFETCHED: f64 = 0.5;
 /// A burst of a stream: four lines.
 const BURST: f64 = 256.0;
 
 /// What a point's threads get.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expected {
     /// Of the chase, ns a hop; none where nothing chases.
     pub latency_ns: Option<f64>,
     /// Application bytes a second of the streams together.
     pub load_bytes_per_s: f64,
+    /// The same by stream.
+    pub by_thread: Vec<f64>,
 }
 
 impl Expected {
@@ -34,19 +38,23 @@ pub fn expected(description: &Description, layout: &Layout, plan: &Plan, point: 
     let scene = Scene { description, layout, plan, point, delay, active: Active::of(layout, point) };
     let mut shared = BTreeMap::new();
     let mut flows: Vec<(Flow, bool, f64)> = Vec::new();
+    // Of each stream: which flow is its own.
+    let mut own = Vec::new();
     for thread in &point.threads {
         let Some(asked) = scene.flow(thread)? else { continue };
         let flow = asked.indexed(&mut shared);
         let (chases, written) = (thread.job.chases(), asked.written);
-        match flows.iter_mut().find(|(known, of_chase, _)| *of_chase == chases && alike(known, &flow)) {
-            Some((known, ..)) => known.threads += 1.0,
+        let at = flows.iter().position(|(known, of_chase, _)| *of_chase == chases && alike(known, &flow));
+        match at {
+            Some(at) => flows[at].0.threads += 1.0,
             None => flows.push((flow, chases, written)),
         }
+        own.extend((!chases).then(|| at.unwrap_or(flows.len() - 1)));
     }
     let bottlenecks = scene.bottlenecks(&shared, &flows)?;
     let plain: Vec<Flow> = flows.iter().map(|(flow, ..)| flow.clone()).collect();
     let rates = settle(&plain, &bottlenecks);
-    let mut found = Expected::default();
+    let mut found = Expected { by_thread: own.iter().map(|at| rates[*at]).collect(), ..Expected::default() };
     for ((flow, chases, _), rate) in flows.iter().zip(rates) {
         if *chases {
             let asleep = if scene.sleeps() { description.sleep_ns } else { 0.0 };
@@ -131,7 +139,7 @@ impl Scene<'_> {
             Job::Chase { arena, ring } | Job::TimedChase { arena, ring } => {
                 self.chase(place, self.plan.arenas.get(arena)?, ring).map(Some)
             }
-            Job::Stream { arena, mix, .. } => self.stream(place, self.plan.arenas.get(arena)?, mix).map(Some),
+            Job::Stream { arena, .. } => self.stream(place, self.plan.arenas.get(arena)?, &thread.job).map(Some),
             Job::KeepAlive | Job::C2c { .. } => Some(None),
         }
     }
@@ -156,21 +164,34 @@ impl Scene<'_> {
             waits_for: memory / LINE,
             ..empty()
         };
-        self.routed(place, arena, flow, (memory, 0.0))
+        self.routed(place, &[(arena, 1.0)], flow, (memory, 0.0))
     }
 
-    fn stream(&self, place: Place, arena: &Arena, mix: Mix) -> Option<Asked> {
-        let shape = mix.shape();
+    fn stream(&self, place: Place, arena: &Arena, job: &Job) -> Option<Asked> {
+        let Job::Stream { arena: id, mix, manner, block_lines, delay, .. } = *job else { return None };
+        let shape = manner.shape(mix);
+        let places = if manner.second.is_some() { 2 } else { 1 };
         let whole = match arena.holds {
-            Holds::Streams { bytes, .. } => bytes * u64::from(shape.streams()),
+            Holds::Streams { bytes, .. } => bytes * u64::from(shape.streams()) * places,
             // Its part, which its arrays share.
             _ => arena.holds.part()?,
         };
+        let delay = match delay {
+            DelayRef::Fixed(own) => own,
+            DelayRef::Slot(_) => self.delay,
+        };
+        let readers = self.point.threads.iter().filter(|thread| thread.job.arenas().any(|arena| arena == id)).count();
         let touched = self.point.measure.span().map_or(whole, |span| span.bytes) as f64;
+        let shared = readers > 1 && arena.holds.part().is_none();
         let kind = self.layout.kind(place);
         let sharers = self.active.at(place);
         let on_core = sharers[0];
-        let [first, second, third, memory] = shares(touched, self.sizes(place, sharers));
+        // What all read is there once, however many they are.
+        let beside = if shared { [1.0; 3] } else { sharers };
+        let [first, second, third, memory] = match manner.flush {
+            true => [0.0, 0.0, 0.0, 1.0],
+            false => shares(touched, self.sizes(place, beside)),
+        };
         let own = |gb_per_s: f64| on_core / (gb_per_s * 1e9);
         let beside_s = first * own(kind.l1.gb_per_s)
             + second * own(kind.l2.gb_per_s)
@@ -187,19 +208,28 @@ impl Scene<'_> {
         let burst = BURST * app / LINE;
         let flow = Flow {
             threads: 1.0,
-            lines: kind.lines / on_core,
-            pace: burst * kind.ghz * 1e9 / (f64::from(self.delay) + kind.burst_cycles * (loads + stores)),
+            lines: kind.lines / on_core * if block_lines.is_some() { UNFETCHED } else { 1.0 },
+            pace: burst * kind.ghz * 1e9 / (f64::from(delay) + kind.burst_cycles * (loads + stores)),
             beside_s,
             waits_for: memory * (loads + stores) / app,
             ..empty()
         };
-        self.routed(place, arena, flow, (memory * read * LINE / app, memory * written * LINE / app))
+        let away = manner.second.and_then(|(arena, percent)| Some((self.plan.arenas.get(arena)?, f64::from(percent) / 100.0)));
+        let at = match away {
+            Some((second, share)) => vec![(arena, 1.0 - share), (second, share)],
+            None => vec![(arena, 1.0)],
+        };
+        self.routed(place, &at, flow, (memory * read * LINE / app, memory * written * LINE / app))
     }
 
-    /// Sends what a thread reads and writes, bytes an application byte, to where its pages are.
-    fn routed(&self, place: Place, arena: &Arena, flow: Flow, (read, written): (f64, f64)) -> Option<Asked> {
+    /// Sends what a thread reads and writes, bytes an application byte, to where the pages of its arenas are; each has its share.
+    fn routed(&self, place: Place, at: &[(&Arena, f64)], flow: Flow, (read, written): (f64, f64)) -> Option<Asked> {
         let mut asked = Asked { flow, moves: Vec::new(), queues: Vec::new(), written: written / (read + written).max(1e-30) };
-        for (node, share) in self.whereabouts(arena)? {
+        let mut everywhere = Vec::new();
+        for (arena, part) in at {
+            everywhere.extend(self.whereabouts(arena)?.into_iter().map(|(node, share)| (node, part * share)));
+        }
+        for (node, share) in everywhere {
             let path = self.layout.path(place.node, node);
             asked.flow.idle_s += share * self.layout.memory_ns(place.node, node) / 1e9;
             let reads = path.reads.iter().map(|thing| (*thing, share * read));

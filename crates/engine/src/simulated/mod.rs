@@ -91,10 +91,10 @@ impl Simulated {
     fn expected_of(&mut self, task: &Task<'_>) -> Option<Expected> {
         let key = (task.point, task.delay);
         if let Some(known) = self.known.get(&key) {
-            return *known;
+            return known.clone();
         }
         let found = self.expected(task.plan, task.point, task.delay);
-        self.known.insert(key, found);
+        self.known.insert(key, found.clone());
         found
     }
 

@@ -13,7 +13,7 @@ fn scan(regions: u32) -> Plan {
     for region in 0..regions {
         let arena = arena(&mut plan, 0, Pages::Thp, Holds::Region { parts: 2, bytes: 4 << 20 });
         let (mix, isa, delay) = (Mix::Read, Isa::Portable, DelayRef::Fixed(0));
-        let job = |part| Job::Stream { arena, part: Some(part), mix, isa, block_lines: None, delay };
+        let job = |part| Job::Stream { arena, part: Some(part), mix, isa, block_lines: None, delay, manner: Manner::default() };
         let threads = [0, 1].map(|part| Thread { cpu: part, job: job(part) }).to_vec();
         point(&mut plan, Measure::Scan { node: 0, region, mix }, threads, 30_000_000);
     }

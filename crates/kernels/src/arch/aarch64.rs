@@ -171,6 +171,24 @@ pub(crate) unsafe fn flush_line(address: *const u8) -> bool {
     true
 }
 
+/// Are there flushes that don't wait for each other?
+pub(crate) fn flushes_behind() -> bool {
+    true
+}
+
+/// Flushes each line of a range, unfenced.
+///
+/// # Safety
+///
+/// `len` bytes from `base` on must be readable.
+#[inline]
+pub(crate) unsafe fn flush_behind(base: *const u8, len: usize) {
+    for at in (0..len).step_by(64) {
+        // SAFETY: inside the range, which is readable.
+        unsafe { flush_line(base.wrapping_add(at)) };
+    }
+}
+
 /// Orders everything before it, cache maintenance included.
 #[inline(always)]
 pub(crate) fn full_fence() {

@@ -92,3 +92,15 @@ pub(crate) fn full_fence() {
 pub(crate) fn store_fence() {
     fence(Ordering::SeqCst);
 }
+
+/// Are there flushes that don't wait for each other? None at all.
+pub(crate) fn flushes_behind() -> bool {
+    false
+}
+
+/// Never called, since there are none.
+///
+/// # Safety
+///
+/// None is needed.
+pub(crate) unsafe fn flush_behind(_: *const u8, _: usize) {}

@@ -210,6 +210,24 @@ pub(crate) unsafe fn flush_range(base: *const u8, len: usize, stride: usize) -> 
     true
 }
 
+/// Are there flushes that don't wait for each other?
+pub(crate) fn flushes_behind() -> bool {
+    core::arch::x86_64::__cpuid(0).eax >= 7 && core::arch::x86_64::__cpuid_count(7, 0).ebx & (1 << 23) != 0
+}
+
+/// Flushes each line of a range, unfenced.
+///
+/// # Safety
+///
+/// `len` bytes from `base` on must be readable, and [`flushes_behind`] true.
+#[inline]
+pub(crate) unsafe fn flush_behind(base: *const u8, len: usize) {
+    for at in (0..len).step_by(64) {
+        // SAFETY: acts like a load of one byte inside the range; the caller has asked whether the CPU has it.
+        unsafe { asm!("clflushopt [{}]", in(reg) base.wrapping_add(at), options(nostack, preserves_flags)) };
+    }
+}
+
 /// Orders everything before it, flushes and non-temporal stores included.
 #[inline(always)]
 pub(crate) fn full_fence() {

@@ -18,6 +18,7 @@ mod x86;
 pub use accounting::{Accounting, Lines, Op, Walk};
 pub use run::{Cursor, StreamError, Streams};
 
+use crate::arch;
 use crate::isa::Isa;
 use run::Job;
 
@@ -28,6 +29,8 @@ pub const WRITE_WORD: u64 = 0x3ff0_8000_0000_0001;
 pub const FACTOR: f64 = 3.0;
 /// Lines of each stream in a burst.
 pub const BURST_LINES: usize = 4;
+/// Bursts after which a [flushing](Kernel::flushing) kernel flushes what they stored.
+pub const FLUSHED_BURSTS: u64 = 4;
 /// Application bytes of each stream in a burst (full lines).
 pub const BURST_BYTES: usize = BURST_LINES * LINE;
 const LINE: usize = 64;
@@ -45,6 +48,7 @@ pub struct Kernel {
     lines: Lines,
     walk: Walk,
     isa: Isa,
+    flush: bool,
     body: Loop,
 }
 
@@ -65,7 +69,7 @@ impl Kernel {
         {
             return None;
         }
-        Some(Self { op, lines, walk, isa, body: body(op, lines, walk, isa, false)? })
+        Some(Self { op, lines, walk, isa, flush: false, body: body(op, lines, walk, isa, false)? })
     }
 
     /// The same kernel, which for [`Op::Read`] also keeps [`Cursor::check`]: every
@@ -76,6 +80,15 @@ impl Kernel {
     pub fn checked(self) -> Self {
         let body = body(self.op, self.lines, self.walk, self.isa, true);
         Self { body: body.unwrap_or(self.body), ..self }
+    }
+
+    /// The same kernel, which also flushes each line that it has stored from all caches, [`FLUSHED_BURSTS`] bursts at a time and without
+    /// waiting for that. None where nothing is stored, in another order than [`Walk::Sequential`], and on CPUs whose flushes wait for
+    /// each other (x86-64 without CLFLUSHOPT) or that have none.
+    #[must_use]
+    pub fn flushing(self) -> Option<Self> {
+        let can = self.op.stores() && self.walk == Walk::Sequential && arch::flushes_behind();
+        can.then_some(Self { flush: true, ..self })
     }
 
     /// The operation.
@@ -113,6 +126,7 @@ impl Kernel {
     pub fn name(&self) -> String {
         let (op, isa, lines) = (self.op.name(), self.isa.name(), self.lines.name());
         match self.walk {
+            Walk::Sequential if self.flush => format!("{op}/{isa}/{lines}/seq/flush"),
             Walk::Sequential => format!("{op}/{isa}/{lines}/seq"),
             Walk::BlockRandom { block_lines } => {
                 format!("{op}/{isa}/{lines}/block-{block_lines}")

@@ -1,7 +1,7 @@
 //! Binding a kernel to memory and driving it over its streams.
 
 use super::order::Block;
-use super::{BURST_BYTES, Kernel, LINE, Walk};
+use super::{BURST_BYTES, FLUSHED_BURSTS, Kernel, LINE, Walk};
 use crate::arch;
 
 /// Why memory does not fit a kernel.
@@ -188,6 +188,11 @@ impl Kernel {
             // SAFETY: the segment ends before its streams (or their blocks) do, they
             // are borrowed for its whole time, and the catalog checked the ISA.
             cursor.check ^= unsafe { (self.body)(&segment) };
+            if self.flush {
+                let bytes = segment.bursts as usize * self.write_granule();
+                // SAFETY: what the segment has just stored, which is borrowed; `flushing` asked whether the CPU can.
+                unsafe { arch::flush_behind(segment.write, bytes) };
+            }
             done += segment.bursts * segment.passes(self.walk);
             if self.advance(streams, cursor, segment.bursts) {
                 break;
@@ -206,6 +211,9 @@ impl Kernel {
         let left = |len: usize, at: usize, granule: usize| (len - at).checked_div(granule).map_or(u64::MAX, |n| n as u64);
         let mut bursts =
             max.min(left(read_len, cursor.read, self.read_granule())).min(left(write_len, cursor.write, self.write_granule()));
+        if self.flush {
+            bursts = bursts.min(FLUSHED_BURSTS);
+        }
         let (mut read_at, mut write_at) = (cursor.read, cursor.write);
         let (mut read_index, mut write_index) = (0, 0);
         let (mut read_mask, mut write_mask) = (1, 0);
@@ -226,7 +234,7 @@ impl Kernel {
             }
         }
         let whole = self.ends(streams, bursts) && (cursor.read, cursor.write) == (0, 0);
-        if whole && delay == 0 && self.walk == Walk::Sequential {
+        if whole && delay == 0 && !self.flush && self.walk == Walk::Sequential {
             read_mask = (max.min(MAX_PASSED) / bursts).max(1);
         }
         let [read0, read1] = streams.read.map(|s| s.as_ptr().wrapping_add(read_at));

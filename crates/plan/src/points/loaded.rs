@@ -1,9 +1,10 @@
 //! Latency under load: one curve a mix. The observer chases while the loads stream from the same node's memory, or each from its own.
 
-use super::rfo_probe;
+use super::{assigned, rfo_probe};
 use crate::checks::value;
 use crate::choices;
 use crate::draft::Draft;
+use crate::traffic;
 use memgauge_model::{Cpu, CurvePlan, DelayRef, Delays, Job, MLC_DELAYS, Measure, Mix, NodeId, Refusal, Thread, What};
 
 /// Points of an automatic curve, in the default run and in the command.
@@ -19,7 +20,11 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
         return without_loads(draft);
     }
     let whole_run = draft.request.what == What::All;
-    let mixes = choices::mixes(draft.request, What::Loaded);
+    // What is assigned is one curve, whatever its threads do.
+    let mixes = match draft.request.assignments.first() {
+        Some(first) => vec![first.mix],
+        None => choices::mixes(draft.request, What::Loaded),
+    };
     for &mix in &mixes {
         match draft.request.delays.clone().unwrap_or(Delays::Auto) {
             Delays::Auto => {
@@ -49,9 +54,15 @@ fn curve(draft: &mut Draft, mix: Mix, delays: Vec<DelayRef>, slots: usize, pilot
     let loads = draft.roles.loads.clone();
     draft.curves.push(CurvePlan { mix, observer, node, loads, slots, pilot, pilot_ns });
     let (arena, ring) = draft.chase(observer, draft.roles.watched, draft.choices.headline());
+    assigned::observe(draft, arena);
     for delay in delays {
         let mut all = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
-        all.extend(draft.streams(&threads, mix, delay));
+        let streams = if draft.request.assignments.is_empty() {
+            draft.streams(&threads, mix, delay)
+        } else {
+            assigned::streams(draft, delay)
+        };
+        all.extend(streams);
         draft.point(Measure::Loaded { curve, delay }, all, draft.timing.point_ns);
     }
 }
@@ -64,7 +75,7 @@ fn loads(draft: &Draft) -> Vec<(Cpu, NodeId)> {
 /// The default run does without the curve; the command can't.
 fn without_loads(draft: &mut Draft) -> Result<(), Refusal> {
     let observer = draft.roles.observer;
-    let named = draft.request.load_cpus.is_some();
+    let named = draft.request.load_cpus.is_some() || !draft.request.assignments.is_empty();
     let detail = if named {
         "no load CPU is named".to_owned()
     } else {
@@ -77,8 +88,9 @@ fn without_loads(draft: &mut Draft) -> Result<(), Refusal> {
         return Ok(());
     }
     if named {
-        let typed = value(draft.request, "--load-cpus", "none");
-        return Err(Refusal::new("--load-cpus", typed, "a loaded curve needs a load", "name CPUs, or leave it out"));
+        let flag = traffic::flag(draft.request);
+        let typed = value(draft.request, flag, "none");
+        return Err(Refusal::new(flag, typed, "a loaded curve needs a load", "name CPUs, or leave it out"));
     }
     Err(Refusal::new("", "", format!("a loaded curve needs a load, and {detail}"), remedy))
 }

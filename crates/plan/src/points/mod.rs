@@ -1,5 +1,6 @@
 //! What is measured: one file a command, and the default run made of them.
 
+mod assigned;
 mod c2c;
 mod idle;
 mod loaded;
@@ -11,6 +12,7 @@ mod scan;
 pub(crate) mod sweep;
 
 use crate::draft::Draft;
+use crate::traffic;
 use memgauge_model::{Cpu, CpuList, DelayRef, Measure, Mix, NodeId, Refusal, Smt, What};
 
 /// Draws all points of the command.
@@ -76,7 +78,7 @@ fn placed(draft: &Draft, cpus: &CpuList) -> Vec<(Cpu, NodeId)> {
 /// threads stands beside it, what full-line stores do. Their ratio tells whether lines are read before they are written.
 fn rfo_probe(draft: &mut Draft, threads: &[(Cpu, NodeId)], mixes: &[Mix], has_write: bool) {
     let plain = |mix: &Mix| mix.shape().stores > 0 && !mix.shape().nt;
-    if !mixes.iter().any(plain) {
+    if !mixes.iter().any(plain) || !traffic::usual(draft.request) {
         return;
     }
     let reference = (!has_write).then_some(Mix::Write);

@@ -17,7 +17,15 @@ pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
         for &mix in &mixes {
             for (region, &arena) in (0..).zip(&arenas) {
                 let (isa, delay) = (draft.choices.isa, DelayRef::Fixed(0));
-                let job = |part: u32| Job::Stream { arena, part: Some(part), mix, isa, block_lines: None, delay };
+                let job = |part: u32| Job::Stream {
+                    arena,
+                    part: Some(part),
+                    mix,
+                    isa,
+                    block_lines: None,
+                    delay,
+                    manner: memgauge_model::Manner::default(),
+                };
                 let threads = (0..).zip(&reader.cpus).map(|(part, &cpu)| Thread { cpu, job: job(part) }).collect();
                 draft.point(Measure::Scan { node: reader.node, region, mix }, threads, draft.timing.point_ns);
             }

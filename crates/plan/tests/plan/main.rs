@@ -20,3 +20,4 @@ mod scan;
 mod support;
 #[cfg(test)]
 mod timing;
+mod traffic;

@@ -254,7 +254,7 @@ pub fn refusal(lab: &Lab, what: What, flags: &[(&str, &str)]) -> String {
 }
 
 pub fn arenas_of(point: &Point) -> Vec<ArenaId> {
-    point.threads.iter().filter_map(|thread| thread.job.arena()).collect()
+    point.threads.iter().flat_map(|thread| thread.job.arenas()).collect()
 }
 
 pub fn cpus_of(point: &Point) -> Vec<Cpu> {

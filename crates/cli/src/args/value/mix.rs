@@ -12,7 +12,8 @@ pub fn mixes(text: &str) -> Result<Mixes, BadValue> {
     Ok(Mixes(list_parts(text, "mixes such as read,copy-nt,2:1", mix)?))
 }
 
-fn mix(text: &str) -> Result<Mix, BadValue> {
+/// A single one.
+pub fn mix(text: &str) -> Result<Mix, BadValue> {
     // The probe measures for others; its own figure would mean nothing.
     let found = Mix::by_name(text).filter(|mix| *mix != Mix::WritePartial);
     found.ok_or_else(|| {

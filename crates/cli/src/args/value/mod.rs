@@ -1,5 +1,6 @@
 //! Values of flags: one small parser a kind of value, its tests beside it. They look at the text alone.
 
+pub mod assign;
 pub mod delays;
 pub mod list;
 pub mod mix;

@@ -1,7 +1,7 @@
 //! Words of which one is to be chosen.
 
 use super::BadValue;
-use memgauge_model::{C2cKind, C2cMethod, C2cVia, Isa, Order, Pages, Prefetch, Smt};
+use memgauge_model::{C2cKind, C2cMethod, C2cVia, Isa, Order, Pages, Partial, Prefetch, Smt};
 use memgauge_render::Format;
 use std::str::FromStr;
 
@@ -53,6 +53,24 @@ pub struct Kinds(pub Vec<C2cKind>);
 /// `--kind`.
 pub fn kinds(text: &str) -> Result<Kinds, BadValue> {
     super::list_parts(text, "kinds such as hit,hitm", |word| one_of(word, &words(&C2cKind::ALL, |kind| kind.word()))).map(Kinds)
+}
+
+/// `--load-order`: random?
+pub fn load_order(text: &str) -> Result<bool, BadValue> {
+    match text {
+        "random" => Ok(true),
+        "sequential" => Ok(false),
+        _ => Err(unknown(&["sequential", "random"])),
+    }
+}
+
+/// `--partial`.
+pub fn partial(text: &str) -> Result<Partial, BadValue> {
+    match text {
+        "stores" => Ok(Partial::Stores),
+        "both" => Ok(Partial::Both),
+        _ => Err(unknown(&["stores", "both"])),
+    }
 }
 
 /// `--keepalive`.
