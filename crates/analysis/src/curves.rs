@@ -2,6 +2,7 @@
 
 use crate::draft::{Draft, Labels, gap};
 use crate::figures::{Case, Figure};
+use crate::jobs;
 use crate::{labels, rounds};
 use memgauge_model::{BurstFit, Curve, CurvePlan, CurvePoint, CurveShape, Measure, Metric, PointId, Reason, units};
 use memgauge_stats::{self as stats, Knee, LoadPoint, burst::BURST_BYTES, knee::Ends};
