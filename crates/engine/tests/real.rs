@@ -28,6 +28,14 @@ fn measured(plan: &Plan) -> Run {
     run
 }
 
+/// With so long a pause between its bursts.
+fn delayed(mut thread: Thread, delay: u32) -> Thread {
+    if let Job::Stream { delay: own, .. } = &mut thread.job {
+        *own = DelayRef::Fixed(delay);
+    }
+    thread
+}
+
 fn latency(run: &Run, point: PointId) -> f64 {
     let windows = run.points[point].rounds.iter().flat_map(|block| &block.windows);
     let values: Vec<f64> = windows.filter_map(Window::latency_ns).collect();

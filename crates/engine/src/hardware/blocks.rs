@@ -135,7 +135,7 @@ fn corrupt(cpu: Cpu, Corrupt { written, read }: Corrupt) -> Failure {
 /// A thread's job with the memory that it works on.
 enum Ready<'m, 'a> {
     Chase(Chase<'m, 'a>),
-    Stream(Stream<'m>),
+    Stream(Box<Stream<'m>>),
     KeepAlive(KeepAlive),
 }
 
@@ -144,7 +144,7 @@ impl Ready<'_, '_> {
         match self {
             Self::Chase(work) => timed_by(team, cpu, leads, work),
             Self::Stream(work) => {
-                let done = timed_by(team, cpu, leads, work)?;
+                let done = timed_by(team, cpu, leads, &mut **work)?;
                 work.finish().map_or(Ok(done), |found| Err(Ended::Corrupt(found)))
             }
             Self::KeepAlive(work) => timed_by(team, cpu, leads, work),
@@ -252,7 +252,7 @@ fn prepare<'m, 'a: 'm>(
             let work = stream(free, (*arena, *part), how, terms)?;
             let moved = work.way.kernel.accounting();
             let (bytes, lines) = (moved.bytes_loaded + moved.bytes_stored, moved.lines_loaded + moved.lines_stored);
-            (Kind::Burst { bytes, lines }, Ready::Stream(work))
+            (Kind::Burst { bytes, lines }, Ready::Stream(Box::new(work)))
         }
         Job::KeepAlive => (Kind::KeepAlive, Ready::KeepAlive(KeepAlive)),
         Job::TimedChase { .. } | Job::C2c { .. } => return Err(wrong()),

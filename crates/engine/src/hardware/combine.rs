@@ -119,7 +119,7 @@ mod tests {
     /// The windows that the core clock disturbs, by place.
     fn disturbed(workers: &[Brought]) -> Vec<usize> {
         let limits = DisturbanceLimits::default();
-        let seen = windows(workers, 10_000_000, 1e9);
+        let seen = windows(workers, 10_000_000, 1e9, false);
         let moved = seen.iter().enumerate().filter(|(_, window)| window.disturbances(&limits).any(|d| d == Disturbance::Spin));
         moved.map(|(at, _)| at).collect()
     }

@@ -4,5 +4,6 @@ use memgauge_model::*;
 
 pub fn stream(cpu: u32, arena: ArenaId, mix: Mix) -> Thread {
     let isa = if cfg!(target_arch = "x86_64") { Isa::Sse2 } else { Isa::Portable };
-    Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines: None, delay: DelayRef::Fixed(0) } }
+    let (delay, manner) = (DelayRef::Fixed(0), Manner::default());
+    Thread { cpu, job: Job::Stream { arena, part: None, mix, isa, block_lines: None, delay, manner } }
 }
