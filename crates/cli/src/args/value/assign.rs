@@ -59,7 +59,7 @@ mod tests {
         let plain = assignment("0-31:2/4:2:1-nt:seq:64MiB:local").unwrap();
         assert_eq!(
             (plain.cpus.to_string().as_str(), plain.mix, plain.random),
-            ("0,1,4,5,8,9,12,13,16,17,20,21,24,25,28,29", Mix::R2W1Nt, false)
+            ("0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29", Mix::R2W1Nt, false)
         );
         assert_eq!((plain.bytes, plain.node, plain.delay, plain.second), (64 << 20, None, None, None));
         let delayed = assignment("3:W2:random:4096:1:200").unwrap();
