@@ -63,7 +63,8 @@ fn roles(plan: &Plan) -> String {
         let nodes: CpuList = plan.scans.iter().map(|scan| scan.node).collect();
         return format!("{observer} · {loads} · memory of {} {nodes}", if nodes.len() == 1 { "node" } else { "nodes" });
     }
-    format!("{observer} · {loads} · memory of node {}", plan.target)
+    let own = if plan.request.local_loads { ", loads' near their CPUs" } else { "" };
+    format!("{observer} · {loads} · memory of node {}{own}", plan.target)
 }
 
 fn budget(budget: &Budget) -> Vec<String> {

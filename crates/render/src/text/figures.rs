@@ -205,6 +205,7 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
         "order" | "pages" | "mix" | "scope" | "kind" | "method" => text,
         "bytes" => format!("{text} buffer"),
         "load_bytes" => format!("{text} a load stream"),
+        "load_nodes" if text.contains(['-', ',']) => format!("loads on nodes {text}"),
         "load_nodes" => format!("loads on node {text}"),
         "stride" => format!("{text} stride"),
         "percentile" if text == "max" => "slowest".to_owned(),
