@@ -159,7 +159,7 @@ impl<'a> Writer<'a> {
         };
         let swept = self.planned.measure.span().is_some();
         let scanned = matches!(self.planned.measure, Measure::Scan { .. });
-        let asked = swept || self.case.record.plan.request.buffer.is_some();
+        let asked = swept || self.case.record.plan.request.names_sizes();
         let (level, of_memory) = plausibility::name_level(self.case, node, &touched, asked, &self.title, draft);
         metric.remarks.extend(level);
         let streams = self.streams.as_ref().filter(|_| self.quantity == Quantity::Bandwidth)?;

@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
 
 /// Judges latencies; none without a sweep or a claim.
 pub(crate) fn latencies(case: &Case<'_>, sweeps: &[Sweep], draft: &mut Draft) -> Option<Verdict> {
-    if case.record.plan.request.buffer.is_some() {
+    if case.record.plan.request.names_sizes() {
         // The figure names the level that it was asked to measure.
         return None;
     }

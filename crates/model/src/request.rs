@@ -281,6 +281,12 @@ pub enum C2cVia {
 }
 
 impl Request {
+    /// Does it say how large buffers are, or what they are for, so that a cache's figure is no mistake?
+    #[must_use]
+    pub fn names_sizes(&self) -> bool {
+        self.buffer.is_some() || self.shared_buffer || !self.assignments.is_empty()
+    }
+
     /// A request with nothing chosen.
     #[must_use]
     pub fn new(what: What) -> Self {

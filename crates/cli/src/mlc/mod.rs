@@ -81,7 +81,7 @@ fn measured(asked: &Asked, words: &[String]) -> Result<u8, Trouble> {
     let call =
         |request: &Request, output: Output| Call::measuring(words.to_vec(), request.clone(), asked.ours.simulate.clone(), output);
     let machine = spine::machine(&call(&asked.request, output(asked, None)))?;
-    let mut sections = asked.sections(&machine)?;
+    let mut sections = asked.sections(&machine);
     let seed = asked.ours.seed.unwrap_or_else(crate::args::new_seed);
     sections.iter_mut().for_each(|(_, request)| request.seed = seed);
     // All of them, before anything is measured: what can't be had shall not be said after minutes.
@@ -171,6 +171,9 @@ fn notes(asked: &Asked, machine: &Machine) {
     asked.notes.iter().for_each(|note| say::line(note));
     if machine.simulated {
         say::line("SIMULATED: nothing here was measured");
+    }
+    if asked.request.shared_buffer && matches!(asked.mode, Some(Mode::Peak | Mode::Max)) {
+        say::line("-u: a buffer that all threads share is only read; the rows of other traffic are left out");
     }
     if asked.request.block_lines.is_some() && asked.goes_in_sequence(machine) {
         say::line("-D: the chase goes in sequence, and has no random blocks; add -r for them");

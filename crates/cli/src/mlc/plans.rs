@@ -4,10 +4,13 @@ use super::argv::{self, Asked};
 use super::translate;
 use memgauge_engine::simulated::preset;
 use memgauge_model::{
-    C2cKind, C2cVia, Cpu, DelayRef, Holds, Isa, Job, Machine, Measure, Mix, NodeId, Order, Pages, Plan, Prefetch, Quota, Refusal,
+    C2cKind, C2cVia, Cpu, DelayRef, Holds, Isa, Job, Machine, Manner, Measure, Mix, NodeId, Order, Pages, Plan, Prefetch, Quota,
+    Refusal,
 };
 
 const LOADS: &str = "0-3 W5 seq 40m dram 1 300\n6 W5 seq 40m dram 1 300\n";
+const UNLIKE: &str = "1 R rand 8m dram 0\n2 W23 seq 4m dram 0 dram 1 25\n3 W27 seq 4m dram 0 dram 1 10\n\
+                      4 W21 seq 4m dram 0 dram 1 50\n41 W6 seq 4m dram 1 300\n";
 
 fn machine(name: &str) -> Machine {
     preset(name).unwrap().machine()
@@ -15,13 +18,21 @@ fn machine(name: &str) -> Machine {
 
 fn asked(words: &str) -> Asked {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-    let files = |path: &str| Ok(if path == "loads" { LOADS } else { "7\n9\n" }.to_owned());
+    let files = |path: &str| {
+        let text = match path {
+            "loads" => LOADS,
+            "unlike" => UNLIKE,
+            "far" => "1 R seq 4m dram 7",
+            _ => "7\n9\n",
+        };
+        Ok(text.to_owned())
+    };
     argv::read(&words, &files).unwrap_or_else(|wrong| panic!("{words:?}: {wrong:?}"))
 }
 
 fn try_plan(words: &str) -> Result<Plan, Refusal> {
     let (asked, machine) = (asked(words), machine("icelake-2s"));
-    let (_, request) = asked.sections(&machine)?.remove(0);
+    let (_, request) = asked.sections(&machine).remove(0);
     memgauge_plan::build(&request, &machine).map_err(|refusal| translate::refusal(refusal, &asked.given))
 }
 
@@ -92,12 +103,97 @@ fn delays_are_one_or_those_of_a_file() {
     assert_eq!(delays(&plan("--loaded_latency -gfile")), [7, 9]);
 }
 
+/// CPU, mix, block, delay, node, bytes of each stream, and where its second one lies with the percent that goes there.
+type Stream = (Cpu, Mix, Option<u32>, DelayRef, NodeId, u64, Option<(NodeId, u32)>);
+
+fn loads(plan: &Plan) -> Vec<Stream> {
+    let of = |thread: &memgauge_model::Thread| match thread.job {
+        Job::Stream { arena, mix, block_lines, delay, manner, .. } => {
+            let Holds::Streams { bytes, .. } = plan.arenas[arena].holds else { panic!("no streams") };
+            let second = manner.second.map(|(arena, percent)| (plan.arenas[arena].node, percent));
+            Some((thread.cpu, mix, block_lines, delay, plan.arenas[arena].node, bytes, second))
+        }
+        _ => None,
+    };
+    plan.points[0].threads.iter().filter_map(of).collect()
+}
+
 #[test]
-fn a_file_of_loads_gives_who_what_where_and_when() {
-    let plan = plan("--loaded_latency -oloads");
-    assert_eq!((plan.observer, plan.loads.to_string().as_str(), plan.target), (Some(0), "1-3,6", 1));
-    assert_eq!(delays(&plan), [300]);
-    assert!(streams(&plan).iter().any(|(mix, ..)| *mix == Mix::R1W1));
+fn a_file_of_loads_gives_each_cpu_what_its_line_says() {
+    let all = plan("--loaded_latency -oloads");
+    assert_eq!((all.observer, all.loads.to_string().as_str(), all.target), (Some(0), "1-3,6", 1));
+    assert_eq!(delays(&all), [300]);
+    let own = DelayRef::Fixed(300);
+    let line = |cpu| (cpu, Mix::R1W1, None, own, 1, 40 << 20, None);
+    assert_eq!(loads(&all), [line(1), line(2), line(3), line(6)]);
+    // The latency thread takes buffer and place of its own line.
+    let Job::Chase { arena, .. } = all.points[0].threads[0].job else { panic!("no chase") };
+    assert!(matches!(all.arenas[arena].holds, Holds::Chase { bytes, .. } if bytes == 40 << 20) && all.arenas[arena].node == 1);
+
+    let unlike = plan("--loaded_latency -ounlike");
+    assert_eq!(delays(&unlike), memgauge_model::MLC_DELAYS);
+    let first = DelayRef::Fixed(0);
+    assert_eq!(
+        loads(&unlike),
+        [
+            (1, Mix::Read, Some(memgauge_model::LOAD_BLOCK_LINES), first, 0, 8 << 20, None),
+            (2, Mix::R3W1, None, first, 0, 4 << 20, Some((1, 25))),
+            (3, Mix::R2W1Nt, None, first, 0, 4 << 20, Some((1, 10))),
+            (4, Mix::Read, None, first, 0, 4 << 20, Some((1, 50))),
+            // Local to node 1.
+            (41, Mix::W1Nt, None, own, 1, 4 << 20, None),
+        ]
+    );
+    assert!(try_plan("--loaded_latency -ofar").unwrap_err().to_string().starts_with("-o far: no such node"));
+}
+
+#[test]
+fn random_loads_go_by_blocks() {
+    for mode in ["--loaded_latency -d0", "--bandwidth_matrix", "--max_bandwidth"] {
+        let blocks: Vec<_> = streams(&plan(&format!("{mode} -U"))).iter().map(|(.., block, _)| *block).collect();
+        assert!(!blocks.is_empty() && blocks.iter().all(|block| *block == Some(memgauge_model::LOAD_BLOCK_LINES)), "{mode}");
+    }
+    assert!(streams(&plan("--loaded_latency -d0 -U -n512")).iter().all(|(.., block, _)| *block == Some(512)));
+    assert!(try_plan("--loaded_latency -d0 -U -n500").unwrap_err().to_string().starts_with("-n 500: "));
+}
+
+#[test]
+fn one_buffer_is_read_by_all() {
+    for mode in ["--loaded_latency -d0 -k1-4 -j0", "--bandwidth_matrix", "--max_bandwidth", "--peak_injection_bandwidth"] {
+        let plan = plan(&format!("{mode} -u -b4m"));
+        for point in plan.points.iter().filter(|point| !matches!(point.measure, Measure::RfoProbe)) {
+            let streams = point.threads.iter().filter(|thread| matches!(thread.job, Job::Stream { .. }));
+            let arenas: std::collections::BTreeSet<_> = streams.clone().flat_map(|thread| thread.job.arenas()).collect();
+            let nodes: std::collections::BTreeSet<_> = arenas.iter().map(|arena| plan.arenas[*arena].node).collect();
+            assert_eq!(arenas.len(), nodes.len(), "{mode}: one in each node, of {} threads", streams.count());
+        }
+        assert!(streams(&plan).iter().all(|(mix, ..)| *mix == Mix::Read), "{mode}");
+        assert!(plan.points.iter().any(|point| point.threads.len() > 4), "{mode}");
+    }
+}
+
+#[test]
+fn parts_of_lines_flushes_checks_and_threads_are_as_asked() {
+    let manners = |words: &str| {
+        let jobs = plan(words).points.into_iter().flat_map(|point| point.threads).map(|thread| thread.job);
+        let of = jobs.filter_map(|job| if let Job::Stream { manner, .. } = job { Some(manner) } else { None });
+        of.collect::<Vec<_>>()
+    };
+    let all = |words: &str, is: fn(&Manner) -> bool| {
+        let manners = manners(words);
+        !manners.is_empty() && manners.iter().all(is)
+    };
+    assert!(all("--loaded_latency -d0 -K0", |manner| !manner.partial));
+    assert!(all("--loaded_latency -d0 -K1", |manner| manner.partial));
+    assert!(all("--loaded_latency -d0 -W2 -K1", |manner| manner.partial));
+    assert!(all("--bandwidth_matrix -K2 -b40m", |manner| manner.partial), "small, and only read");
+    assert!(all("--bandwidth_matrix -K2 -b60m", |manner| !manner.partial));
+    assert!(all("--bandwidth_matrix -K2 -b40m -W6", |manner| !manner.partial));
+    assert!(all("--loaded_latency -d0 -W5 -Q -Z", |manner| manner.flush));
+    assert!(all("--loaded_latency -d0 -I", |manner| manner.checked));
+    assert!(try_plan("--loaded_latency -d0 -Q").unwrap_err().to_string().starts_with("-Q: nothing is stored"));
+    assert!(try_plan("--loaded_latency -d0 -W2 -I").unwrap_err().to_string().starts_with("-I: only buffers"));
+    assert!(plan("--loaded_latency -d0 -B").tells_threads() && !plan("--loaded_latency -d0").tells_threads());
 }
 
 #[test]
@@ -116,7 +212,6 @@ fn traffic_codes_choose_the_loop() {
 fn vectors_pages_blocks_and_threads_are_as_asked() {
     assert!(streams(&plan("--max_bandwidth -Y")).iter().all(|(_, isa, ..)| *isa == Isa::Avx2));
     assert!(streams(&plan("--max_bandwidth -Z")).iter().all(|(_, isa, ..)| *isa == Isa::Avx512));
-    assert!(streams(&plan("--bandwidth_matrix -U")).iter().all(|(_, _, block, _)| block.is_some()));
     let widest = |words: &str| plan(words).points.iter().map(|point| point.threads.len()).max();
     let (one, all) = (widest("--peak_injection_bandwidth -X"), widest("--peak_injection_bandwidth"));
     assert_eq!(one.map(|one| one * 2), all);
@@ -134,7 +229,7 @@ fn the_chase_goes_in_sequence_where_prefetchers_can_be_switched_or_shall_be_left
     let order = |words: &str| (plan(words).request.order, plan(words).request.prefetch);
     let mut machine = machine("icelake-2s");
     machine.platform.prefetch_control = memgauge_model::Avail::Known(Vec::new());
-    let switchable = asked("--idle_latency").sections(&machine).unwrap().remove(0).1;
+    let switchable = asked("--idle_latency").sections(&machine).remove(0).1;
     assert_eq!((switchable.order, switchable.prefetch), (Some(Order::Sequential), Prefetch::Off));
     assert_eq!(order("--idle_latency -e"), (Some(Order::Sequential), Prefetch::Leave));
     assert_eq!(order("--idle_latency -r -e"), (Some(Order::WindowRandom), Prefetch::Leave));
@@ -255,7 +350,7 @@ fn named_cpus_are_kept_busy() {
 #[test]
 fn a_whole_run_is_five_sections_and_each_has_a_plan() {
     let machine = machine("icelake-2s");
-    let sections = asked("-e -r -X").sections(&machine).unwrap();
+    let sections = asked("-e -r -X").sections(&machine);
     assert_eq!(sections.len(), 5);
     for (mode, request) in sections {
         assert!(memgauge_plan::build(&request, &machine).is_ok(), "{mode:?}");

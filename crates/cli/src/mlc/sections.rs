@@ -35,11 +35,23 @@ pub fn budget(plan: &Plan) -> String {
     format!("memory: {} at most; about {}", units::bytes(most), units::span(plan.estimate.total_ns()))
 }
 
+/// `-B`: where it would stand in the text is not published.
+fn by_thread(report: &Report) {
+    for metric in report.metrics.iter().filter(|metric| metric.name == "thread_bandwidth") {
+        let told = |label: &str| metric.labels.get(label).map_or("", String::as_str);
+        say::line(&format!("delay {:0>5}, CPU {}: {:.1} MB/sec", told("delay"), told("cpu"), metric.value / 1e6));
+    }
+}
+
 /// What the text has no place for.
 pub fn beside(report: &Report) {
     if report.status.state == State::Rejected {
         say::line(&format!("rejected: {}", report.status.reasons.join("; ")));
     }
+    if report.status.reasons.iter().any(|reason| reason.contains("checksum mismatch")) {
+        say::line("Checksum mismatch. Data corruption detected. Exiting..");
+    }
+    by_thread(report);
     for finding in &report.findings {
         say::line(&finding.text);
     }

@@ -6,18 +6,19 @@ use std::collections::BTreeMap;
 
 /// Flag, and the letters that set it.
 const FLAGS: &[(&str, &str)] = &[
-    ("--load-cpus", "kmo"),
+    ("--assign", "o"),
+    ("--load-cpus", "km"),
     ("--cpu", "c"),
-    ("--node", "jo"),
-    ("--buffer", "bo"),
+    ("--node", "j"),
+    ("--buffer", "b"),
     ("--stride", "l"),
     ("--isa", "YZ"),
     ("--pages", "hL"),
     ("--time", "t"),
-    ("--delays", "dgo"),
-    ("--delay", "dgo"),
-    ("--order", "rU"),
-    ("--mix", "WRo"),
+    ("--delays", "dg"),
+    ("--delay", "dg"),
+    ("--order", "r"),
+    ("--mix", "WR"),
     ("--smt", "X"),
     ("--prefetch", "e"),
     ("--writer", "w"),
@@ -30,6 +31,13 @@ const FLAGS: &[(&str, &str)] = &[
     ("--threads", "t"),
     ("--accesses", "x"),
     ("--passes", "q"),
+    ("--load-block", "nU"),
+    ("--load-order", "U"),
+    ("--shared-buffer", "u"),
+    ("--partial", "K"),
+    ("--flush", "Q"),
+    ("--integrity", "I"),
+    ("--per-thread", "B"),
 ];
 
 /// The same in letters, where one was typed that sets the flag.

@@ -199,10 +199,10 @@ impl Scene<'_> {
         let app = f64::from(shape.app_bytes());
         let (loads, stores) = (f64::from(shape.loads), f64::from(shape.stores));
         let unread = match (shape.nt, shape.bytes_per_line) {
-            (true, _) => 1.0,
+            (true, 64) => 1.0,
             (false, 64) => self.description.stores_without_read,
             // A part of a line can't be stored without the rest.
-            (false, _) => 0.0,
+            _ => 0.0,
         };
         let (read, written) = (loads + stores * (1.0 - unread), stores);
         let burst = BURST * app / LINE;

@@ -9,6 +9,9 @@ const MOST_LINES: usize = 65_536;
 const PATTERN_LINES: usize = 256;
 const PATTERN_DIGITS: usize = 128;
 
+/// Traffic over two address streams.
+const TWO_STREAMS: [(&str, Mix); 3] = [("W21", Mix::Read), ("W23", Mix::R3W1), ("W27", Mix::R2W1Nt)];
+
 /// What is wrong, and in which line of the file, from 1 on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -23,8 +26,8 @@ pub struct BadLine {
 pub struct Load {
     /// Who.
     pub cpus: CpuList,
-    /// Traffic of one address stream; none where there are two.
-    pub mix: Option<Mix>,
+    /// Traffic, of each address stream.
+    pub mix: Mix,
     /// In random order?
     pub random: bool,
     /// Bytes of each thread's buffer.
@@ -105,8 +108,8 @@ fn load(fields: &[&str]) -> Result<Load, String> {
         other => return Err(format!("{}: seq or rand is expected", word(other))),
     };
     let bytes = size(buffer).map_err(|problem| format!("{}: {problem}", word(buffer)))?;
-    let two = ["W21", "W23", "W27"].contains(what);
-    let mix = if two { None } else { Some(one_stream(what)?) };
+    let both = TWO_STREAMS.iter().find(|(code, _)| code == what).map(|(_, mix)| *mix);
+    let (two, mix) = (both.is_some(), both.map_or_else(|| one_stream(what), Ok)?);
     let (place, second, delay) = match (two, rest) {
         (false, [kind]) => (place(kind, None)?, None, None),
         (false, [kind, at]) => (place(kind, Some(at))?, None, None),
@@ -191,9 +194,9 @@ mod tests {
     fn loads_are_read_in_both_forms() {
         let all =
             loads("# comment\n1-3 W5 rand 100m dram\n4 R seq 100000 dram 1 300\n0,5 W21 seq 400000 dram 0 dram 2 50\n").unwrap();
-        assert_eq!((all[0].mix, all[0].random, all[0].bytes), (Some(Mix::R1W1), true, 100 << 20));
+        assert_eq!((all[0].mix, all[0].random, all[0].bytes), (Mix::R1W1, true, 100 << 20));
         assert_eq!((&all[1].place, all[1].delay), (&Place::Node(1), Some(300)));
-        assert_eq!((all[2].mix, all[2].second.clone()), (None, Some((Place::Node(2), 50))));
+        assert_eq!((all[2].mix, all[2].second.clone()), (Mix::Read, Some((Place::Node(2), 50))));
         let pmem = loads("1 R seq 1g pmem /mnt/pmem0").unwrap();
         assert_eq!(pmem[0].place, Place::Folder("/mnt/pmem0".to_owned()));
     }

@@ -12,13 +12,16 @@ mod values;
 pub use modes::Mode;
 pub use usage::usage;
 
-use memgauge_model::{C2cKind, C2cVia, Delays, Machine, Mix, Order, Prefetch, Refusal, Request};
+use memgauge_model::{C2cKind, C2cVia, Cpu, Delays, LOAD_BLOCK_LINES, Machine, Mix, Order, Partial, Prefetch, Refusal, Request};
 use options::{CONFLICTS, Value, row_of};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Reads a named file, or says why not.
 pub type Reader<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// The latency thread's CPU, where lines of loads name none.
+const OBSERVER: Cpu = 0;
 
 /// The five mixes of the peak modes.
 const FIVE: [Mix; 5] = [Mix::Read, Mix::R3W1, Mix::R2W1, Mix::R1W1, Mix::R2W1NtTwo];
@@ -38,8 +41,12 @@ pub struct Asked {
     pub verbose: bool,
     /// `-S` of a scan; 0: as usual.
     pub scan_bucket: u32,
-    /// Lines of `-o`.
-    loads: Vec<files::Load>,
+    /// `-U`.
+    pub random_loads: bool,
+    /// `-n` of loads.
+    pub load_block: Option<u32>,
+    /// `-K2`: parts of lines where a small buffer is only read.
+    pub partial_reads: bool,
     /// To be told.
     pub notes: Vec<String>,
     /// Words as they were typed, without those that are ours.
@@ -129,27 +136,22 @@ pub fn read(words: &[String], read: Reader<'_>) -> Result<Asked, Wrong> {
     }
     observer_is_free(&asked)?;
     pair_is_named(&asked)?;
+    if asked.load_block.is_some() && !asked.random_loads {
+        return Err(refused("-n", "", "is the block of random loads, and these go in sequence", "add -U, or leave it out"));
+    }
     Ok(asked)
 }
 
 impl Asked {
     /// The requests of its sections, for this machine.
-    ///
-    /// # Errors
-    ///
-    /// What the machine can't give, of what only this front end knows.
-    pub fn sections(&self, machine: &Machine) -> Result<Vec<(Mode, Request)>, Refusal> {
-        let mut asked = self.clone();
-        let typed = |letter: char| self.given.get(&letter).cloned().unwrap_or_default();
-        loads::place(&mut asked, machine).map_err(|problem| Refusal::new("-o", typed('o'), problem, "name their node"))?;
-        let modes = match asked.mode {
+    pub fn sections(&self, machine: &Machine) -> Vec<(Mode, Request)> {
+        let modes = match self.mode {
             // A row for each CPU is a table, whatever the mode.
-            Some(Mode::Idle) if asked.request.per_cpu => vec![Mode::LatencyMatrix],
+            Some(Mode::Idle) if self.request.per_cpu => vec![Mode::LatencyMatrix],
             Some(mode) => vec![mode],
             None => Mode::WHOLE_RUN.to_vec(),
         };
-        let sections = modes.into_iter().map(|mode| Ok((mode, asked.section(mode, machine)?)));
-        sections.collect()
+        modes.into_iter().map(|mode| (mode, self.section(mode, machine))).collect()
     }
 
     /// Can the prefetchers of the latency thread be switched off, and shall they?
@@ -162,7 +164,7 @@ impl Asked {
         !self.random && (self.leave || self.switches(machine))
     }
 
-    fn section(&self, mode: Mode, machine: &Machine) -> Result<Request, Refusal> {
+    fn section(&self, mode: Mode, machine: &Machine) -> Request {
         let mut request = Request { what: mode.what(), ..self.request.clone() };
         match mode {
             Mode::LatencyMatrix | Mode::Idle | Mode::Loaded => {
@@ -175,6 +177,8 @@ impl Asked {
                     false => Prefetch::Auto,
                 };
             }
+            // A buffer that all share can only be read.
+            Mode::Peak | Mode::Max if request.shared_buffer => request.mixes = vec![Mix::Read],
             Mode::Peak | Mode::Max => request.mixes = FIVE.to_vec(),
             Mode::BandwidthMatrix | Mode::Scan => {}
             Mode::C2c => {
@@ -189,9 +193,26 @@ impl Asked {
         if mode == Mode::Loaded {
             request.delays = Some(request.delays.unwrap_or(Delays::Mlc));
             request.local_loads = request.node.is_none();
+            if !request.assignments.is_empty() {
+                // The latency thread never loads; memory is where the lines say.
+                request.cpu.get_or_insert(OBSERVER);
+                request.local_loads = false;
+            }
         }
-        Ok(request)
+        if self.random_loads {
+            request.load_block = Some(self.load_block.unwrap_or(LOAD_BLOCK_LINES));
+        }
+        if self.partial_reads && reads_little(&request) {
+            request.partial = Partial::Both;
+        }
+        request
     }
+}
+
+/// Reads alone, of less than 50 MB a thread: what `-K2` is for.
+fn reads_little(request: &Request) -> bool {
+    let reads = request.assignments.is_empty() && request.mixes.iter().all(|mix| *mix == Mix::Read);
+    reads && request.buffer.is_some_and(|bytes| bytes < 50_000_000)
 }
 
 fn blank() -> Asked {
@@ -202,7 +223,9 @@ fn blank() -> Asked {
         leave: false,
         verbose: false,
         scan_bucket: 0,
-        loads: Vec::new(),
+        random_loads: false,
+        load_block: None,
+        partial_reads: false,
         notes: Vec::new(),
         echo: Vec::new(),
         given: BTreeMap::new(),

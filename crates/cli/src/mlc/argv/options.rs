@@ -6,7 +6,7 @@ use super::Asked;
 use super::modes::Mode;
 use super::{files, values};
 use Mode::{BandwidthMatrix, C2c, Idle, LatencyMatrix, Loaded, Max, Peak, Scan};
-use memgauge_model::{C2cKind, Delays, Isa, Mix, Order, Pages, Smt};
+use memgauge_model::{C2cKind, Delays, Isa, Mix, Pages, Partial, Smt};
 
 /// A row.
 pub struct Row {
@@ -56,13 +56,17 @@ const BUFFERS: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Load
 const NOT_C2C: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Loaded, Scan];
 
 /// Letters that can't stand beside each other.
-pub const CONFLICTS: [(char, char); 17] = [
+pub const CONFLICTS: [(char, char); 21] = [
     ('R', 'W'),
     ('k', 'm'),
     ('k', 'o'),
     ('m', 'o'),
     ('R', 'o'),
     ('W', 'o'),
+    ('u', 'o'),
+    ('U', 'o'),
+    ('n', 'o'),
+    ('u', 'W'),
     ('j', 'i'),
     ('j', 'J'),
     ('t', 'x'),
@@ -97,7 +101,10 @@ pub const ROWS: &[Row] = &[
         Ok(())
     }),
     row(('b', "<n>[k|m|g]"), (BUFFERS, &[C2c]), "buffer of each thread, KiB", buffer),
-    row(('B', ""), (&[Loaded], &[]), "bandwidth of each thread", |_, _| lacks("leave it out")),
+    row(('B', ""), (&[Loaded], &[]), "bandwidth of each thread, on stderr", |asked, _| {
+        asked.request.per_thread = true;
+        Ok(())
+    }),
     row(('c', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU of the latency thread", observer),
     row(('C', "<n>"), (&[C2c], &[]), "window of the transfers, KB", window),
     row(('d', "<n>"), (&[Loaded], &[]), "one delay, core cycles", delay),
@@ -116,7 +123,10 @@ pub const ROWS: &[Row] = &[
         Ok(())
     }),
     row(('i', "<n>"), (&[Idle, Loaded, C2c], &[]), "CPU that touches first", toucher),
-    row(('I', ""), (&[Loaded], &[]), "integrity check", |_, _| lacks("leave it out")),
+    row(('I', ""), (&[Loaded], &[]), "integrity check", |asked, _| {
+        asked.request.integrity = true;
+        Ok(())
+    }),
     row(('j', "<n>"), (&[Idle, Loaded, Scan], &[]), "memory of this node", node),
     row(('J', "<dir>"), (&[Idle], &[]), "memory of a file in this folder", |_, _| lacks("leave it out")),
     row(('k', "<list>"), (STREAMS, &[]), "CPUs that load", cpus),
@@ -128,9 +138,14 @@ pub const ROWS: &[Row] = &[
     row(('n', "<n>"), (&[Loaded, Scan], &[]), "lines of a load's block; the scan's readers", block_or_readers),
     row(('o', "<file>"), (&[Loaded], &[]), "loads thread by thread", loads),
     row(('p', "<c,c>"), (&[Idle], &[]), "CPUs kept busy", busy),
-    row(('P', ""), (&[Loaded], &[]), "flush after stores to files", |_, _| lacks("leave it out")),
+    row(('P', ""), (&[Loaded], &[]), "flush after stores to files", |_, _| {
+        Err(Slip::new("no load stores to files", "flush stores to any memory with -Q"))
+    }),
     row(('q', "<n>"), (&[Scan], &[]), "passes over each region", passes),
-    row(('Q', ""), (&[Loaded], &[]), "flush after stores", |_, _| lacks("leave it out")),
+    row(('Q', ""), (&[Loaded], &[]), "flush after stores", |asked, _| {
+        asked.request.flush = true;
+        Ok(())
+    }),
     everywhere(row(('r', ""), (CHASES, &[BandwidthMatrix, Peak, Max, C2c, Scan]), "random latency thread", |asked, _| {
         asked.random = true;
         Ok(())
@@ -142,7 +157,10 @@ pub const ROWS: &[Row] = &[
     row(('S', "<n>"), (&[Scan, C2c], &[]), "bucket of the scan's histogram, MB/s; third CPU", bucket),
     row(('t', "<n>"), (&Mode::ALL, &[]), "seconds of a measurement; threads of a scan", time),
     row(('T', ""), (&[Loaded], &[BandwidthMatrix, Peak, Max]), "no latency thread", no_observer),
-    row(('u', ""), (STREAMS, &[]), "one buffer of all threads", |_, _| lacks("use memgauge sweep for the caches")),
+    row(('u', ""), (STREAMS, &[]), "one buffer of all threads, reads alone", |asked, _| {
+        asked.request.shared_buffer = true;
+        Ok(())
+    }),
     row(('U', ""), (STREAMS, &[]), "random loads", random_loads),
     everywhere(row(('v', ""), (&Mode::ALL, &[]), "say more, on stderr", |asked, _| {
         asked.verbose = true;
@@ -210,9 +228,8 @@ fn patterns(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 }
 
 fn loads(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    asked.loads = parsed(value, files::loads)?;
-    super::loads::alike(asked)
-        .map_err(|problem| Slip::new(problem, "memgauge gives all loads the same traffic, order, buffer and node"))
+    let lines = parsed(value, files::loads)?;
+    super::loads::assign(asked, &lines).map_err(|problem| Slip::new(problem, "write dram and a node"))
 }
 
 fn parsed<T>(value: &Value<'_>, parse: fn(&str) -> Result<T, files::BadLine>) -> Result<T, Slip> {
@@ -237,7 +254,10 @@ fn busy(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 
 fn block_or_readers(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     if value.mode == Some(Loaded) {
-        return lacks("leave it out");
+        // Without -U it would say nothing.
+        let lines = values::small(value.text).map_err(|problem| Slip::new(problem, "lines, such as -n4096"))?;
+        asked.load_block = Some(lines);
+        return Ok(());
     }
     asked.request.readers = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "a node, such as -n1"))?);
     Ok(())
@@ -263,10 +283,17 @@ fn mask(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     Ok(())
 }
 
-fn partial(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+fn partial(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     match values::small(value.text) {
         Ok(0) => Ok(()),
-        Ok(1 | 2) => lacks("use memgauge peak --mix write-partial, or leave it out"),
+        Ok(1) => {
+            asked.request.partial = Partial::Both;
+            Ok(())
+        }
+        Ok(2) => {
+            asked.partial_reads = true;
+            Ok(())
+        }
         Ok(_) => Err(Slip::new("no such choice", "use 0, 1 or 2")),
         Err(problem) => Err(Slip::new(problem, "use 0, 1 or 2")),
     }
@@ -337,11 +364,8 @@ fn no_observer(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     }
 }
 
-fn random_loads(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    if value.mode == Some(Loaded) {
-        return lacks("use --bandwidth_matrix -U or --peak_injection_bandwidth -U");
-    }
-    asked.request.order = Some(Order::WindowRandom);
+fn random_loads(asked: &mut Asked, _: &Value<'_>) -> Result<(), Slip> {
+    asked.random_loads = true;
     Ok(())
 }
 
