@@ -11,7 +11,10 @@ const MEMORY: f64 = 0.7;
 pub(super) fn find(_: &Record, report: &Report) -> Vec<Finding> {
     // Single threads carry no placement class: only the labels that both have are compared.
     let one = |metric: &Metric| metric.is(&[("mix", "read"), ("threads", "1")]);
-    let reads = || named(report, "peak_bandwidth").filter(|(_, metric)| label(metric, "mix") == "read");
+    // A buffer that all share is a cache's.
+    let reads = || {
+        named(report, "peak_bandwidth").filter(|(_, metric)| label(metric, "mix") == "read" && label(metric, "buffer").is_empty())
+    };
     let Some((one_id, single)) = reads().find(|(_, metric)| one(metric)) else { return Vec::new() };
     let alike = |metric: &Metric| ["pages", "isa", "bytes"].iter().all(|name| label(metric, name) == label(single, name));
     let together = reads().filter(|(_, metric)| !one(metric) && alike(metric));
