@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::backend::{Bench, Failure, Task};
-use memgauge_model::{Block, Measure, Plan, Quota};
+use memgauge_model::{Block, Measure, Plan, PointId, Quota};
 
 impl State<'_> {
     /// The time of a task's windows: the planned one, or what its point's quota takes at the pace that it was seen at.
@@ -12,7 +12,7 @@ impl State<'_> {
         let Some(quota) = planned.quota.filter(|_| !matches!(planned.measure, Measure::C2c { .. })) else {
             return Ok(task.time_ns);
         };
-        let known = self.run.points[task.point].rounds.last().and_then(|block| pace(block, quota));
+        let known = self.last_like(task.point).and_then(|block| pace(block, quota));
         let pace = match known {
             Some(pace) => Some(pace),
             None => match bench.block(&Task { time_ns: self.plan.windows.min_ns, ..*task }) {
@@ -23,6 +23,17 @@ impl State<'_> {
             },
         };
         Ok(pace.map_or(task.time_ns, |pace| whole_windows(self.plan, quota, pace)))
+    }
+
+    /// The point's last block; before its first that of another region, of which there are too many to try each.
+    fn last_like(&self, point: PointId) -> Option<&Block> {
+        let measure = |point: PointId| &self.plan.points[point].measure;
+        let like = |other: &PointId| match (measure(point), measure(*other)) {
+            (Measure::Scan { node, mix, .. }, Measure::Scan { node: its, mix: other, .. }) => (node, mix) == (its, other),
+            _ => false,
+        };
+        let last = |point: PointId| self.run.points[point].rounds.last();
+        last(point).or_else(|| (0..self.plan.points.len()).filter(like).find_map(last))
     }
 }
 
