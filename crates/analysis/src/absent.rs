@@ -25,7 +25,7 @@ pub(crate) fn searches(case: &Case<'_>, draft: &mut Draft) {
         let all = labels::of_point(case.record, point);
         // Threads and CPUs are what the search was to find.
         let known: Labels = all.into_iter().filter(|(label, _)| label == "mix" || label == "pages").collect();
-        for (name, _) in labels::names(&point.measure) {
+        for (name, _) in labels::names(point) {
             let (reason, why, remedy) = failed(case.record, &search.candidates)
                 .unwrap_or_else(|| (Reason::OutOfTime, ended(&case.record.run.end), AGAIN));
             draft.miss(gap(name, &known, reason, format!("no winner among the candidates: {why}"), remedy));

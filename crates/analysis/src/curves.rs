@@ -64,6 +64,10 @@ fn columns<'a>(case: &Case<'_>, figures: &'a [Figure], at: usize) -> Vec<Column<
 fn shape(case: &Case<'_>, columns: &[Column<'_>], at: usize, draft: &mut Draft) -> Option<CurveShape> {
     let labels = curve_labels(case, columns, at);
     let seed = case.record.command.seed;
+    if case.record.plan.curves[at].observer.is_none() {
+        gaps(&labels, Reason::NotApplicable, "nobody watched", "leave --no-observer out", draft);
+        return None;
+    }
     let curve = match stats::analyze_curve(&by_round(columns), seed) {
         Ok(curve) => curve,
         Err(why) => {

@@ -50,7 +50,7 @@ pub(crate) fn measured(case: &Case<'_>, draft: &mut Draft) -> Vec<Figure> {
             access::write(case, point, draft);
             continue;
         }
-        for &(name, quantity) in labels::names(&planned.measure) {
+        for &(name, quantity) in labels::names(planned) {
             let writer = Writer::new(case, point, name, quantity);
             let series = writer.series();
             match planned.brief {

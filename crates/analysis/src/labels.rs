@@ -6,8 +6,12 @@ use crate::rounds::Quantity;
 use memgauge_model::{C2cScope, C2cVia, CpuList, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
-pub(crate) fn names(measure: &Measure) -> &'static [(&'static str, Quantity)] {
-    match measure {
+pub(crate) fn names(point: &Point) -> &'static [(&'static str, Quantity)] {
+    match &point.measure {
+        // Nobody watches.
+        Measure::Loaded { .. } if !point.threads.iter().any(|thread| thread.job.chases()) => {
+            &[("loaded_bandwidth", Quantity::Bandwidth)]
+        }
         Measure::Idle { .. } => &[("idle_latency", Quantity::Latency)],
         Measure::Access { .. } => &[("access_latency", Quantity::Latency)],
         Measure::Peak { .. } => &[("peak_bandwidth", Quantity::Bandwidth)],
@@ -131,7 +135,10 @@ pub(crate) fn of_curve(plan: &Plan, at: usize) -> Labels {
     if let Some(curve) = plan.curves.get(at) {
         let alike = streams.as_ref().is_none_or(Streams::alike);
         set(&mut labels, "mix", if alike { curve.mix.name() } else { "mixed" });
-        set(&mut labels, "cpu", curve.observer);
+        match curve.observer {
+            Some(cpu) => set(&mut labels, "cpu", cpu),
+            None => set(&mut labels, "observer", "none"),
+        }
         set(&mut labels, "node", curve.node);
         set(&mut labels, "threads", curve.loads.len());
     }

@@ -14,12 +14,11 @@ pub fn value_of(block: &Block, limits: &DisturbanceLimits, measure: &Measure) ->
     }
     let by_latency = matches!(
         measure,
-        Measure::Idle { .. }
-            | Measure::MatrixLatency { .. }
-            | Measure::Loaded { .. }
-            | Measure::SweepLatency { .. }
-            | Measure::PrefetchProbe
+        Measure::Idle { .. } | Measure::MatrixLatency { .. } | Measure::SweepLatency { .. } | Measure::PrefetchProbe
     );
+    // Loads may have nobody who watches them.
+    let watched = matches!(measure, Measure::Loaded { .. }) && block.windows.iter().any(|window| window.hops > 0);
+    let by_latency = by_latency || watched;
     let values = block.windows.iter().filter(|window| window.undisturbed(limits));
     let values: Vec<f64> =
         values.filter_map(|window| if by_latency { window.latency_ns() } else { Some(window.bytes_per_s()) }).collect();

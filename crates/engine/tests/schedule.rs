@@ -232,7 +232,7 @@ fn a_curves_delays_come_from_its_pilot_and_stay_for_all_rounds() {
     let pilot = vec![0, 100, 1000, 10_000];
     plan.curves = vec![CurvePlan {
         mix: Mix::Read,
-        observer: 0,
+        observer: Some(0),
         node: 0,
         loads: vec![1].into(),
         slots: 3,

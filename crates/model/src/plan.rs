@@ -529,8 +529,8 @@ pub enum Turn {
 pub struct CurvePlan {
     /// The mix of the loads.
     pub mix: Mix,
-    /// The observer.
-    pub observer: Cpu,
+    /// The observer; none where nobody watches.
+    pub observer: Option<Cpu>,
     /// Memory of observer and loads.
     pub node: NodeId,
     /// The loads.

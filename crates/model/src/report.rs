@@ -143,8 +143,8 @@ pub struct MetricPlacement {
 pub struct Curve {
     /// The mix.
     pub mix: String,
-    /// The observer's CPU.
-    pub cpu: u32,
+    /// The observer's CPU; none where nobody watched, or nobody says who.
+    pub cpu: Option<u32>,
     /// Memory's node.
     pub node: u32,
     /// Load threads.

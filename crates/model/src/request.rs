@@ -88,6 +88,9 @@ pub struct Request {
     /// Nodes of a window of the window-random order, `--block`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_lines: Option<u32>,
+    /// Do loads run with nobody who watches them? Of a curve there are bandwidths alone then, `--no-observer`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_observer: bool,
     /// Does each load use memory near its own CPU, and not the observer's? `--local-loads`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub local_loads: bool,
@@ -324,6 +327,7 @@ impl Request {
             keepalive_cpus: None,
             touch_cpu: None,
             block_lines: None,
+            no_observer: false,
             local_loads: false,
             per_cpu: false,
             readers: None,

@@ -26,6 +26,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     for (flag, cpu) in [("--writer", request.writer), ("--third", request.third)] {
         cpu.map_or(Ok(()), |cpu| cpu_usable(flag, &value(request, flag, cpu), cpu, machine))?;
     }
+    observed(request)?;
     keepalive_cpus(request, machine)?;
     touch_cpu(request, machine)?;
     block(request)?;
@@ -106,6 +107,26 @@ pub(crate) fn node_usable(flag: &str, typed: &str, id: NodeId, machine: &Machine
             format!("this process may not take its memory (Mems_allowed {})", machine.allowed_nodes),
             format!("{range}, or widen the cgroup's cpuset.mems"),
         ),
+    }
+}
+
+/// What is the observer's alone says nothing where there is none.
+fn observed(request: &Request) -> Result<(), Refusal> {
+    let own = [
+        ("--cpu", request.cpu.is_some()),
+        ("--touch-cpu", request.touch_cpu.is_some()),
+        ("--order", request.order.is_some()),
+        ("--block", request.block_lines.is_some()),
+        ("--stride", request.stride.is_some()),
+        ("--accesses", request.accesses.is_some()),
+        ("--share-core", request.share_core),
+    ];
+    match own.iter().find(|(_, given)| *given && request.no_observer) {
+        Some((flag, _)) => {
+            let problem = "is the observer's, and --no-observer leaves none";
+            Err(Refusal::new(flag, request.typed(flag), problem, "leave one of the two out"))
+        }
+        None => Ok(()),
     }
 }
 

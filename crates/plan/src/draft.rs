@@ -238,7 +238,7 @@ impl<'a> Draft<'a> {
 
     /// Is any point led by the observer?
     pub fn has_observer(&self) -> bool {
-        matches!(self.request.what, What::All | What::Idle | What::Loaded | What::Sweep)
+        matches!(self.request.what, What::All | What::Idle | What::Loaded | What::Sweep) && !self.request.no_observer
     }
 
     /// Does any curve load?

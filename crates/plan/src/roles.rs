@@ -34,13 +34,16 @@ pub(crate) struct Roles {
 
 /// Gives every role to somebody. Loads may come out empty: what needs them says so.
 pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Roles, Refusal> {
-    let observer = match request.cpu {
+    // Where nobody watches, the first load stands for the place that the others aim at.
+    let first = traffic::load_cpus(request, None).filter(|_| request.no_observer).and_then(|loads| loads.first());
+    let observer = match request.cpu.or(first) {
         Some(cpu) => cpu,
         None => choose_observer(request, site)?,
     };
+    let watcher = Some(observer).filter(|_| !request.no_observer);
     let touched = request.touch_cpu.map(|cpu| site.memory_of(cpu));
     let told = traffic::of(request, observer).and_then(|line| line.node);
-    let named = traffic::load_cpus(request, Some(observer));
+    let named = traffic::load_cpus(request, watcher);
     let own = || site.memory_of(observer);
     let target = request.node.or(touched.filter(|_| request.what == What::Idle)).or(told).unwrap_or_else(own);
     let watched = touched.unwrap_or(target);
@@ -64,8 +67,8 @@ pub(crate) fn assign(request: &Request, site: &Site, reach: Reach) -> Result<Rol
 fn choose_observer(request: &Request, site: &Site) -> Result<Cpu, Refusal> {
     let named = traffic::load_cpus(request, None);
     let taken = |cpu: Cpu| match &named {
-        Some(list) if watches_loads(request.what) && !request.share_core => list.iter().any(|load| site.same_core(load, cpu)),
-        Some(list) if watches_loads(request.what) => list.contains(cpu),
+        Some(list) if watches_loads(request) && !request.share_core => list.iter().any(|load| site.same_core(load, cpu)),
+        Some(list) if watches_loads(request) => list.contains(cpu),
         _ => false,
     };
     let first_free = |cpus: &CpuList| cpus.iter().find(|cpu| !taken(*cpu));
@@ -80,13 +83,13 @@ fn choose_observer(request: &Request, site: &Site) -> Result<Cpu, Refusal> {
     })
 }
 
-fn watches_loads(what: What) -> bool {
-    matches!(what, What::All | What::Loaded)
+fn watches_loads(request: &Request) -> bool {
+    matches!(request.what, What::All | What::Loaded) && !request.no_observer
 }
 
 /// Refuses loads on the observer's core, unless that is wanted.
 fn named_loads(request: &Request, site: &Site, observer: Cpu, list: &CpuList, roles: &mut Roles) -> Result<(), Refusal> {
-    let Some(load) = list.iter().find(|load| site.same_core(*load, observer)).filter(|_| watches_loads(request.what)) else {
+    let Some(load) = list.iter().find(|load| site.same_core(*load, observer)).filter(|_| watches_loads(request)) else {
         return Ok(());
     };
     if request.share_core {
@@ -107,19 +110,20 @@ fn named_loads(request: &Request, site: &Site, observer: Cpu, list: &CpuList, ro
 
 fn own_choice(request: &Request, site: &Site, reach: Reach, roles: &mut Roles) {
     let observer = roles.observer;
-    let off_core = |cpu: &Cpu| if request.share_core { *cpu != observer } else { !site.same_core(*cpu, observer) };
+    let off_core =
+        |cpu: &Cpu| request.no_observer || if request.share_core { *cpu != observer } else { !site.same_core(*cpu, observer) };
     let all: CpuList = site.cpus.iter().filter(off_core).collect();
     let all = if request.smt == Smt::One { site.one_a_core(&all) } else { all };
     let near = all.intersection(&site.local_cpus(roles.target));
     let far = near.len() < all.len() && !request.local_loads;
-    roles.far_loads = !near.is_empty() && far && watches_loads(request.what);
+    roles.far_loads = !near.is_empty() && far && matches!(request.what, What::All | What::Loaded);
     roles.loads = if reach == Reach::Near { near } else { all };
     if reach == Reach::Near {
         let target = roles.target;
         roles.notes.push(format!("node {target} can't hold the buffers of every load; only CPUs near it load it"));
         roles.far_loads = false;
     }
-    if let Some(load) = roles.loads.iter().find(|load| site.same_core(*load, observer)) {
+    if let Some(load) = roles.loads.iter().find(|load| !request.no_observer && site.same_core(*load, observer)) {
         roles.rejected.push(shared(load, observer));
     }
 }

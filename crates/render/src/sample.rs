@@ -96,7 +96,7 @@ pub fn all() -> Report {
     });
     report.curves.push(Curve {
         mix: "read".into(),
-        cpu: 0,
+        cpu: Some(0),
         node: 0,
         threads: 1,
         points: points.into_iter().rev().collect(),

@@ -88,7 +88,7 @@ impl Lab {
     pub fn curve(&mut self, delays: &[u32]) -> Vec<PointId> {
         let loads = CpuList::from(vec![1]);
         let (slots, pilot, pilot_ns) = (0, Vec::new(), 0);
-        self.record.plan.curves.push(CurvePlan { mix: Mix::Read, observer: 0, node: 0, loads, slots, pilot, pilot_ns });
+        self.record.plan.curves.push(CurvePlan { mix: Mix::Read, observer: Some(0), node: 0, loads, slots, pilot, pilot_ns });
         self.record.run.curves.push(CurveRecord::default());
         let curve = self.record.plan.curves.len() - 1;
         let observer = self.chaser(0, Pages::Thp, Order::WindowRandom);

@@ -36,6 +36,9 @@ pub struct Place {
     /// CPU that touches the observer's buffer, or a transfer's lines, first, which decides their node
     #[arg(long, global = true, value_name = "N", value_parser = whole::<Cpu>, allow_hyphen_values = true)]
     pub touch_cpu: Option<Cpu>,
+    /// Nobody watches the loads: bandwidths alone, by every CPU
+    #[arg(long, global = true)]
+    pub no_observer: bool,
     /// Each load uses memory near its own CPU, in place of that which the observer watches
     #[arg(long, global = true)]
     pub local_loads: bool,

@@ -78,6 +78,7 @@ const ROWS: &[Row] = &[
     row("node", any, false),
     row("smt", |what| streams(what) || what == What::MatrixLatency, false),
     row("touch_cpu", |what| matches!(what, What::Idle | What::Loaded | What::C2c), false),
+    row("no_observer", |what| what == What::Loaded, false),
     row("local_loads", |what| what == What::Loaded, false),
     row("per_cpu", |what| what == What::MatrixLatency, false),
     row("from", |what| what == What::Scan, false),

@@ -269,6 +269,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         keepalive_cpus: traffic.keepalive_cpus.clone(),
         touch_cpu: place.touch_cpu,
         block_lines: memory.block,
+        no_observer: place.no_observer,
         local_loads: place.local_loads,
         per_cpu: place.per_cpu,
         readers: place.from,

@@ -159,6 +159,7 @@ fn style(asked: &Asked, version: mlc::Version, machine: &Machine) -> mlc::Style 
     // Without a mode the sections follow each other, whatever options stand there.
     let args = if asked.mode.is_some() { asked.echo.clone() } else { Vec::new() };
     let chases = asked.mode.is_none_or(|mode| matches!(mode, Mode::LatencyMatrix | Mode::Idle | Mode::Loaded));
+    let chases = chases && !asked.request.no_observer;
     let prefetch_warning = chases && !asked.leave && !asked.random && !asked.switches(machine);
     mlc::Style { version, args, prefetch_warning, simulated: machine.simulated, scan_bucket: asked.scan_bucket }
 }

@@ -92,6 +92,18 @@ fn loads_are_near_their_own_memory_unless_a_node_is_named() {
 }
 
 #[test]
+fn without_a_latency_thread_every_cpu_may_load_and_nobody_chases() {
+    for words in ["-T -k0-15 -j0 -R -b100m -d0", "-T -mffff -j0 -R -b100m -d0 -c0 -r -D64"] {
+        let plan = plan(&format!("--loaded_latency {words}"));
+        assert_eq!((plan.observer, plan.loads.to_string().as_str()), (None, "0-15"), "{words}");
+        let streams = plan.points[0].threads.iter().filter(|thread| matches!(thread.job, Job::Stream { .. })).count();
+        assert_eq!((streams, plan.points[0].threads.len(), chases(&plan).len()), (16, 16, 0), "{words}");
+    }
+    let all = plan("--loaded_latency -T -d0");
+    assert_eq!(all.loads, machine("icelake-2s").allowed_cpus);
+}
+
+#[test]
 fn a_mask_and_a_list_are_the_same_loads() {
     assert_eq!(plan("--loaded_latency -mf0").loads, plan("--loaded_latency -k4-7").loads);
     assert!(!plan("--loaded_latency -d0").loads.contains(0));

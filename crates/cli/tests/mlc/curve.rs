@@ -82,3 +82,13 @@ fn real_a_delay_thins_the_load() {
     let number = |row: usize, cell: usize| rows[row][cell].parse::<f64>().unwrap();
     assert!(number(0, 2) > 2.0 * number(1, 2) && number(0, 1) > 0.0 && number(1, 1) > 0.0, "{text}");
 }
+
+#[test]
+fn real_loads_go_without_a_latency_thread() {
+    let cpus: memgauge_model::CpuList = memgauge_sys::cpu::affinity().unwrap().iter().collect();
+    let output = mlc(&["--loaded_latency", "-T", &format!("-k{cpus}"), "-R", "-b32m", "-d0", "-t1", "--quiet"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let [row] = super::behind(&text, "=====")[..] else { panic!("{text}") };
+    let rate = row.strip_prefix(" 00000\t  0.00\t").unwrap_or_else(|| panic!("{text}"));
+    assert!(rate.trim().parse::<f64>().unwrap() > 0.0, "{text}");
+}

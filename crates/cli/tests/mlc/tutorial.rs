@@ -54,6 +54,16 @@ fn loaded_latencies_by_all_delays_by_one_and_by_those_of_a_file() {
     }
 }
 
+/// CPU 0 loads, too, and the latency is none.
+#[test]
+fn the_most_that_all_reach_without_a_latency_thread() {
+    let line = "--loaded_latency -T -k0-15 -j0 -R -b100m -d0 -t20";
+    let alone = rows(line);
+    assert!(matches!(alone[..], [(0, ns, rate)] if ns == 0.0 && rate > 0.0), "{alone:?}");
+    let text = simulated(&words(line));
+    assert!(behind(&text, "=====")[0].starts_with(" 00000\t  0.00\t") && !text.contains("***"), "{text}");
+}
+
 #[test]
 fn every_traffic_that_it_names_runs() {
     for code in ["-W2", "-W3", "-W5", "-W6", "-W7", "-W8", "-W10", "-W11"] {

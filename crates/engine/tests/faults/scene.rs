@@ -47,7 +47,7 @@ pub fn observer_and_load(cpus: [u32; 2]) -> Plan {
     point(&mut plan, measure, threads, BLOCK_NS);
     plan.curves.push(CurvePlan {
         mix: Mix::Read,
-        observer: cpus[0],
+        observer: Some(cpus[0]),
         node: 0,
         loads: CpuList::from(vec![cpus[1]]),
         slots: 0,

@@ -45,6 +45,24 @@ fn penalties_and_translation_costs_are_what_is_described() {
     assert!((0.8..1.0).contains(&(cost.value / (pages.l2_ns + pages.walk_ns))), "{}", cost.value);
 }
 
+#[test]
+fn loads_that_nobody_watches_have_bandwidths_alone_and_say_so() {
+    let delays = Some(Delays::List(vec![0, 1000]));
+    let request = Request { no_observer: true, delays, ..ask(What::Loaded, 1) };
+    let done = done(&small("", ""), &request);
+    let report = &done.report;
+    assert_eq!((report.curves[0].cpu, report.curves[0].points.len()), (None, 2));
+    assert!(report.metrics.iter().all(|metric| metric.name != "loaded_latency"));
+    for (point, delay) in [0, 1000].into_iter().enumerate() {
+        let (_, metric) = report.find("loaded_bandwidth", &[("delay", &delay.to_string())]).unwrap();
+        let truth = done.machine.expected(&done.record.plan, point, delay).unwrap();
+        assert_eq!(truth.latency_ns, None);
+        assert!((metric.value / truth.load_bytes_per_s - 1.0).abs() < 1e-3, "{truth:?}: {}", metric.value);
+        assert_eq!((metric.labels["observer"].as_str(), metric.labels.get("cpu")), ("none", None));
+    }
+    assert!(report.unavailable.iter().any(|gap| gap.name == "knee_bandwidth" && gap.detail == "nobody watched"));
+}
+
 /// In each round: no less than its share, and not a window more.
 #[test]
 fn what_is_counted_is_what_was_asked_for() {

@@ -88,10 +88,11 @@ impl Draft {
     /// A view of a loaded curve.
     pub fn curve(&mut self, labels: &Labels, mut points: Vec<CurvePoint>) {
         points.sort_by_key(|point| point.delay);
-        let number = |label: &str| labels.get(label).and_then(|value| value.parse().ok()).unwrap_or(0);
+        let named = |label: &str| labels.get(label).and_then(|value| value.parse().ok());
+        let number = |label: &str| named(label).unwrap_or(0);
         self.curves.push(Curve {
             mix: labels.get("mix").cloned().unwrap_or_default(),
-            cpu: number("cpu"),
+            cpu: named("cpu"),
             node: number("node"),
             threads: number("threads"),
             points,

@@ -47,16 +47,19 @@ fn fixed(draft: &mut Draft, mix: Mix, delays: &[u32]) {
 }
 
 fn curve(draft: &mut Draft, mix: Mix, delays: Vec<DelayRef>, slots: usize, pilot: Vec<u32>) {
-    let (observer, node) = (draft.roles.observer, draft.roles.target);
+    let (observer, node) = (Some(draft.roles.observer).filter(|_| draft.has_observer()), draft.roles.target);
     let threads = loads(draft);
     let curve = draft.curves.len();
     let pilot_ns = if draft.request.what == What::All { SHORT_PILOT_NS } else { PILOT_NS };
     let loads = draft.roles.loads.clone();
     draft.curves.push(CurvePlan { mix, observer, node, loads, slots, pilot, pilot_ns });
-    let (arena, ring) = draft.chase(observer, draft.roles.watched, draft.choices.headline());
-    assigned::observe(draft, arena);
+    let chase = observer.map(|cpu| {
+        let (arena, ring) = draft.chase(cpu, draft.roles.watched, draft.choices.headline());
+        assigned::observe(draft, arena);
+        Thread { cpu, job: Job::Chase { arena, ring } }
+    });
     for delay in delays {
-        let mut all = vec![Thread { cpu: observer, job: Job::Chase { arena, ring } }];
+        let mut all: Vec<Thread> = chase.iter().cloned().collect();
         let streams = if draft.request.assignments.is_empty() {
             draft.streams(&threads, mix, delay)
         } else {

@@ -77,6 +77,21 @@ fn loads_use_the_observers_memory_or_each_its_own() {
 }
 
 #[test]
+fn nobody_watches_and_every_cpu_loads() {
+    let alone = plan(&two_sockets(), What::Loaded, &[("--no-observer", ""), ("--delays", "mlc")]);
+    assert_eq!((alone.observer, alone.curves[0].observer, alone.loads.len()), (None, None, 16));
+    assert!(alone.points.iter().all(|point| point.threads.len() == 16) && chasers(&alone).is_empty());
+    assert!(alone.rejected.is_empty());
+    let named = plan(&two_sockets(), What::Loaded, &[("--no-observer", ""), ("--load-cpus", "1,3"), ("--delays", "mlc")]);
+    assert_eq!((named.target, named.loads.to_string().as_str()), (1, "1,3"), "the memory of those that load");
+    for (flag, text) in [("--cpu", "0"), ("--accesses", "0"), ("--order", "sequential"), ("--touch-cpu", "1")] {
+        let both = refusal(&two_sockets(), What::Loaded, &[("--no-observer", ""), (flag, text)]);
+        let problem = "is the observer's, and --no-observer leaves none; leave one of the two out";
+        assert_eq!(both, format!("{flag} {text}: {problem}"));
+    }
+}
+
+#[test]
 fn named_cpus_stay_busy_beside_an_idle_chase() {
     let busy = |flags: &[(&str, &str)]| {
         let plan = plan(&two_sockets(), What::Idle, flags);

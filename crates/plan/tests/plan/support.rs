@@ -213,6 +213,7 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--keepalive-cpus" => request.keepalive_cpus = Some(list(text)),
             "--touch-cpu" => request.touch_cpu = Some(text.parse().unwrap()),
             "--block" => request.block_lines = Some(text.parse().unwrap()),
+            "--no-observer" => request.no_observer = true,
             "--local-loads" => request.local_loads = true,
             "--per-cpu" => request.per_cpu = true,
             "--from" => request.readers = Some(text.parse().unwrap()),

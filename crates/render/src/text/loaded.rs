@@ -15,7 +15,10 @@ pub fn section(page: &mut Page) {
         let place = match curve.threads {
             // Of an import that names none nothing else is known either.
             0 if !planned => clean(&curve.mix),
-            _ => format!("{} · observer CPU {} · memory of node {}", loads(curve), curve.cpu, curve.node),
+            _ => {
+                let observer = curve.cpu.map_or_else(|| "no observer".to_owned(), |cpu| format!("observer CPU {cpu}"));
+                format!("{} · {observer} · memory of node {}", loads(curve), curve.node)
+            }
         };
         let place = [place, walk(page, curve)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
         page.labelled("Under load", &paint(page.style.dim, &place));
@@ -23,12 +26,13 @@ pub fn section(page: &mut Page) {
         page.table(&points);
         said(page, curve);
     }
-    figures::placement(page, "loaded_latency");
+    let watched = page.report.metrics.iter().any(|metric| metric.name == "loaded_latency");
+    figures::placement(page, if watched { "loaded_latency" } else { "loaded_bandwidth" });
 }
 
 /// How the observer goes through its memory.
 fn walk(page: &Page, curve: &Curve) -> String {
-    let first = curve.points.iter().find_map(|point| page.report.metrics.get(point.latency?));
+    let first = curve.points.iter().find_map(|point| page.report.metrics.get(point.latency.or(point.bandwidth)?));
     let mut labels = first.map(|metric| metric.labels.clone()).unwrap_or_default();
     labels.retain(|key, _| ["order", "stride", "pages", "load_nodes"].contains(&key.as_str()));
     figures::conditions(page, &labels)
@@ -37,8 +41,21 @@ fn walk(page: &Page, curve: &Curve) -> String {
 /// What the curve says, a line each.
 fn said(page: &mut Page, curve: &Curve) {
     let drawn = sparkline(page, curve);
-    page.labelled("Curve", &format!("{drawn}  latency over bandwidth"));
-    let Some(shape) = &curve.shape else { return };
+    if !drawn.is_empty() {
+        page.labelled("Curve", &format!("{drawn}  latency over bandwidth"));
+    }
+    if let Some(shape) = &curve.shape {
+        told(page, shape);
+    }
+    if let Some(fit) = &curve.burst_fit {
+        let (f, t0, off) = (number(fit.f / 1e9), number(fit.t0), number(fit.residual * 100.0));
+        let spin = fit.spin_hz.map_or_else(String::new, |hz| format!(" (the spin says {})", number(hz / 1e9)));
+        page.labelled("Burst fit", &format!("f {f} GHz{spin}, t0 {t0} cycles, largest residual {off} %"));
+    }
+}
+
+/// Where it is flat, where it bends, what bandwidth costs.
+fn told(page: &mut Page, shape: &CurveShape) {
     let (ns, flat) = (number(shape.idle_ns), gb(shape.flat_to));
     page.labelled("Flat", &format!("to {flat} GB/s at no more than 1.10 × {ns} ns"));
     match shape.knee.and_then(|id| page.show(id)) {
@@ -56,11 +73,6 @@ fn said(page: &mut Page, curve: &Curve) {
         None => format!("{factor} × idle not reached"),
     });
     page.labelled("Latency", &at.collect::<Vec<_>>().join(" · "));
-    if let Some(fit) = &curve.burst_fit {
-        let (f, t0, off) = (number(fit.f / 1e9), number(fit.t0), number(fit.residual * 100.0));
-        let spin = fit.spin_hz.map_or_else(String::new, |hz| format!(" (the spin says {})", number(hz / 1e9)));
-        page.labelled("Burst fit", &format!("f {f} GHz{spin}, t0 {t0} cycles, largest residual {off} %"));
-    }
 }
 
 /// `not saturated: reached 43.0 GB/s at 1.39 × idle`.

@@ -190,6 +190,10 @@ impl Asked {
                 }
             }
         }
+        if request.no_observer {
+            // What is said of the latency thread is of nobody.
+            request = Request { cpu: None, order: None, block_lines: None, stride: None, prefetch: Prefetch::Auto, ..request };
+        }
         if mode == Mode::Loaded {
             request.delays = Some(request.delays.unwrap_or(Delays::Mlc));
             request.local_loads = request.node.is_none();

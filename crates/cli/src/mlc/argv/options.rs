@@ -56,7 +56,7 @@ const BUFFERS: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Load
 const NOT_C2C: &[Mode] = &[LatencyMatrix, BandwidthMatrix, Peak, Max, Idle, Loaded, Scan];
 
 /// Letters that can't stand beside each other.
-pub const CONFLICTS: [(char, char); 21] = [
+pub const CONFLICTS: [(char, char); 23] = [
     ('R', 'W'),
     ('k', 'm'),
     ('k', 'o'),
@@ -70,6 +70,9 @@ pub const CONFLICTS: [(char, char); 21] = [
     ('j', 'i'),
     ('j', 'J'),
     ('t', 'x'),
+    // Accesses and first touch are the latency thread's.
+    ('T', 'x'),
+    ('T', 'i'),
     // All CPUs and all nodes are one or the other's opposite.
     ('a', 'c'),
     ('a', 'j'),
@@ -357,11 +360,9 @@ fn time(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     Ok(())
 }
 
-fn no_observer(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    match value.mode {
-        Some(Loaded) => lacks("use --peak_injection_bandwidth or --bandwidth_matrix"),
-        _ => Ok(()),
-    }
+fn no_observer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.no_observer = value.mode == Some(Loaded);
+    Ok(())
 }
 
 fn random_loads(asked: &mut Asked, _: &Value<'_>) -> Result<(), Slip> {

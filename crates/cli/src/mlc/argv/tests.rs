@@ -65,6 +65,8 @@ fn each_slip_is_one_line() {
         ("--idle_latency -t1 -x1", "-t: can't stand beside -x; leave one of them out"),
         ("--loaded_latency -m3", "-m 3: CPU 0 is for the latency thread; leave it out of the mask, or add -T"),
         ("--peak_injection_bandwidth -m3 -T", "taken"),
+        ("--loaded_latency -m3 -T", "taken"),
+        ("--loaded_latency -x1 -T", "-T: can't stand beside -x; leave one of them out"),
         ("--loaded_latency -mg", "-m g: not a mask of hexadecimal digits; such as -mfffe"),
         ("--loaded_latency -k9-1", "-k 9-1: not a list of CPUs such as 0-3,8; such as -k1-15"),
         ("--loaded_latency -W4", "-W 4: no such traffic; use 2, 3, 5 to 12 or 19"),
@@ -125,9 +127,7 @@ fn each_letter_is_taken_where_it_means_something_and_refused_elsewhere() {
                 continue;
             }
             let known = row.meaning.contains(&mode) || row.harmless.contains(&mode);
-            // Of these letters, one mode has what the other lacks.
-            let partly = matches!((row.letter, mode), ('T', Mode::Loaded));
-            let lacks = LACKING.contains(row.letter) || partly;
+            let lacks = LACKING.contains(row.letter);
             match (known, lacks) {
                 (false, _) => assert!(answer.contains("has no meaning for"), "-{} {mode:?}: {answer}", row.letter),
                 (true, true) => {

@@ -81,7 +81,7 @@ impl Build {
             CurvePoint { delay: *delay, latency, bandwidth: self.rate("loaded_bandwidth", *mega, &labels) }
         });
         let points = points.collect();
-        self.0.curves.push(Curve { mix: "read".into(), cpu: 0, node: 0, threads: 1, points, shape: None, burst_fit: None });
+        self.0.curves.push(Curve { mix: "read".into(), cpu: Some(0), node: 0, threads: 1, points, shape: None, burst_fit: None });
         self
     }
 
