@@ -22,13 +22,10 @@ fuzz_target!(|bytes: &[u8]| {
     match argv::read(&words, &|_| Ok(file.to_owned())) {
         Ok(asked) => {
             for machine in &*MACHINES {
-                match asked.sections(machine) {
-                    Ok(sections) => sections.iter().for_each(|(_, request)| {
-                        if let Err(refusal) = memgauge_plan::build(request, machine) {
-                            one_line(&refusal.to_string());
-                        }
-                    }),
-                    Err(refusal) => one_line(&refusal.to_string()),
+                for (_, request) in asked.sections(machine) {
+                    if let Err(refusal) = memgauge_plan::build(&request, machine) {
+                        one_line(&refusal.to_string());
+                    }
                 }
             }
         }

@@ -29,6 +29,8 @@ pub(crate) struct Streams<'a> {
     pub flush: bool,
     /// Do all threads read one buffer?
     pub shared: bool,
+    /// Were buffers filled with patterns of the user's?
+    pub filled: bool,
     /// By thread.
     pub mixes: Vec<Mix>,
     /// Bytes of all arrays of one thread that the point works on, where that is not all of them: a span, or a part of a region.
@@ -108,6 +110,7 @@ pub(crate) fn streams<'a>(plan: &'a Plan, point: &Point) -> Option<Streams<'a>> 
                 partial: manner.partial,
                 flush: manner.flush,
                 shared: part.is_none() && users.count() > 1,
+                filled: !plan.request.fill.is_empty(),
                 mixes: Vec::new(),
                 span,
                 by_thread: Vec::new(),

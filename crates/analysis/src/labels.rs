@@ -190,9 +190,14 @@ fn chase(labels: &mut Labels, chaser: Chaser<'_>) {
     }
 }
 
-/// Whole lines through buffers of their own, unflushed, are what a figure means; only other ways are named.
+/// Whole lines through buffers of their own, unflushed, of words that rise, are what a figure means; only other ways are named.
 fn manner(labels: &mut Labels, streams: &Streams<'_>) {
-    let unusual = [("lines", "partial", streams.partial), ("flush", "yes", streams.flush), ("buffer", "shared", streams.shared)];
+    let unusual = [
+        ("lines", "partial", streams.partial),
+        ("flush", "yes", streams.flush),
+        ("buffer", "shared", streams.shared),
+        ("fill", "patterns", streams.filled),
+    ];
     unusual.into_iter().filter(|(.., named)| *named).for_each(|(label, word, _)| set(labels, label, word));
 }
 

@@ -5,6 +5,7 @@ mod args;
 mod documents;
 mod environment;
 mod exit;
+mod files;
 mod import;
 mod mlc;
 mod outputs;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
         return ExitCode::from(mlc::run(&words));
     }
     let outcome = match args::read(argv) {
-        Ok(call) => spine::run(&call),
+        Ok(call) => measured(call),
         Err(Stop::Text(text)) => {
             say::result(&text).map(|()| exit::DONE).map_err(|error| Trouble::Failed(format!("stdout: {error}")))
         }
@@ -37,4 +38,12 @@ fn main() -> ExitCode {
         trouble.code()
     });
     ExitCode::from(code)
+}
+
+/// The call with what its files hold.
+fn measured(mut call: args::Call) -> Result<u8, Trouble> {
+    if let Some(path) = &call.fill {
+        call.request.fill = files::patterns(path)?;
+    }
+    spine::run(&call)
 }

@@ -511,3 +511,19 @@ fn real_streams_go_in_unusual_ways() {
         assert!(bandwidth(&run, 0) > 2.0 * bandwidth(&run, 4), "{} and {} B/s", bandwidth(&run, 0), bandwidth(&run, 4));
     }
 }
+
+/// Had the buffers held anything else, the sums would not be those of the pattern, and the run would end.
+#[test]
+fn real_patterns_fill_the_buffers() {
+    let Some(cpu) = cpus().map(|cpus| cpus[0]) else { return };
+    let mut plan = plan(&[cpu]);
+    // 192 bytes: no power of two.
+    plan.request.fill = ["5a", "0f", "31"].map(|byte| byte.repeat(64)).to_vec();
+    let arena = arena(&mut plan, cpu, Pages::Base, Holds::Streams { streams: 1, bytes: 5 << 20 });
+    let mut reads = stream(cpu, arena, Mix::Read);
+    if let Job::Stream { manner, .. } = &mut reads.job {
+        manner.checked = true;
+    }
+    point(&mut plan, Measure::Peak { mix: Mix::Read }, vec![reads], 20_000_000);
+    assert!(bandwidth(&measured(&plan), 0) > 0.0);
+}

@@ -21,6 +21,16 @@ pub fn fill(memory: &mut [u8]) {
     tail.copy_from_slice(&last[..tail.len()]);
 }
 
+/// Fills `memory` with `pattern`, over and over, from the pattern's byte `from` on; without a pattern nothing is written.
+pub fn fill_with(memory: &mut [u8], pattern: &[u8], from: usize) {
+    let Some(first) = from.checked_rem(pattern.len()) else { return };
+    let (head, rest) = memory.split_at_mut((pattern.len() - first).min(memory.len()));
+    head.copy_from_slice(&pattern[first..first + head.len()]);
+    for part in rest.chunks_mut(pattern.len()) {
+        part.copy_from_slice(&pattern[..part.len()]);
+    }
+}
+
 /// XOR of the words that a [`fill`] writes at these indices.
 #[must_use]
 pub fn check_of(words: Range<usize>) -> u64 {
@@ -51,7 +61,7 @@ pub fn touch_pages(memory: &mut [u8], page: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_WORD, check_of, fill, touch_pages};
+    use super::{FIRST_WORD, check_of, fill, fill_with, touch_pages};
 
     #[test]
     fn words_rise_and_the_tail_is_filled() {
@@ -62,6 +72,21 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(memory[80..], (FIRST_WORD + 10).to_ne_bytes()[..3]);
         assert!(f64::from_bits(words[9]).is_normal());
+    }
+
+    #[test]
+    fn a_pattern_goes_on_where_it_was() {
+        let pattern: Vec<u8> = (0..24).collect();
+        for (len, cut) in [(100, 40), (10, 5), (24, 24), (7, 0)] {
+            let mut memory = vec![99_u8; len];
+            let (one, two) = memory.split_at_mut(cut);
+            fill_with(one, &pattern, 0);
+            fill_with(two, &pattern, cut);
+            assert!(memory.iter().zip(pattern.iter().cycle()).all(|(byte, wanted)| byte == wanted), "{memory:?}");
+        }
+        let mut kept = [7_u8; 3];
+        fill_with(&mut kept, &[], 0);
+        assert_eq!(kept, [7; 3]);
     }
 
     #[test]

@@ -69,6 +69,9 @@ pub struct Request {
     /// Is each stored line flushed from the caches? `--flush`.
     #[serde(default)]
     pub flush: bool,
+    /// What fills the buffers of streams before they go, 128 hexadecimal digits for each 64 bytes, over and over: `--fill`. None: rising words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fill: Vec<String>,
     /// Is what is read held against what was written there? `--integrity`.
     #[serde(default)]
     pub integrity: bool,
@@ -320,6 +323,7 @@ impl Request {
             shared_buffer: false,
             partial: Partial::None,
             flush: false,
+            fill: Vec::new(),
             integrity: false,
             per_thread: false,
             share_core: false,

@@ -2,7 +2,7 @@
 
 use crate::checks::{LARGEST_DELAY, SMALLEST_BUFFER, cpu_usable, node_usable, value};
 use crate::choices;
-use memgauge_model::{Assignment, Cpu, CpuList, Machine, Manner, Mix, Order, Partial, Refusal, Request, What};
+use memgauge_model::{Assignment, Cpu, CpuList, Machine, Manner, Mix, Order, Partial, Refusal, Request, What, fill_bytes};
 
 /// A buffer that all read, where no cache size is known.
 const ASSUMED_SHARED: u64 = 16 << 20;
@@ -30,6 +30,7 @@ pub(crate) fn check(request: &Request, machine: &Machine) -> Result<(), Refusal>
         return Err(Refusal::new("--partial", value(request, "--partial", "stores"), problem, "use --partial both"));
     }
     flush(request, machine)?;
+    fill(request)?;
     integrity(request)?;
     assignments(request, machine)
 }
@@ -62,6 +63,20 @@ fn flush(request: &Request, machine: &Machine) -> Result<(), Refusal> {
         "x86_64" => refuse("this CPU or its kernel has no clflushopt", "leave it out"),
         _ => refuse("this architecture has no flush that a program may use", "leave it out"),
     }
+}
+
+/// The arithmetic of numbers that are subnormal costs more than the memory.
+fn fill(request: &Request) -> Result<(), Refusal> {
+    let bytes = fill_bytes(&request.fill);
+    let tiny = bytes.as_chunks::<8>().0.iter().any(|word| f64::from_le_bytes(*word).is_subnormal());
+    let Some(mix) = mixes(request).into_iter().find(|mix| tiny && computes(*mix)) else { return Ok(()) };
+    let problem = format!("holds 8-byte words that are subnormal numbers, and {} computes with them", mix.name());
+    Err(Refusal::new("--fill", value(request, "--fill", ""), problem, "use other patterns, or a mix that only moves: copy, 2:1"))
+}
+
+fn computes(mix: Mix) -> bool {
+    use Mix::{Add, AddNt, R2W1NtTwo, R3W1Two, Scale, ScaleNt, Triad, TriadNt};
+    matches!(mix, Scale | ScaleNt | Add | AddNt | Triad | TriadNt | R2W1NtTwo | R3W1Two)
 }
 
 fn integrity(request: &Request) -> Result<(), Refusal> {

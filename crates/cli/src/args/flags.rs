@@ -124,6 +124,9 @@ pub struct Traffic {
     /// Flush each stored line from the caches
     #[arg(long, global = true)]
     pub flush: bool,
+    /// Fill buffers with the patterns of this file, 128 hexadecimal digits a line
+    #[arg(long, global = true, value_name = "FILE")]
+    pub fill: Option<PathBuf>,
     /// Hold what is read against what was written there; a mismatch ends the run
     #[arg(long, global = true)]
     pub integrity: bool,

@@ -105,6 +105,7 @@ const ROWS: &[Row] = &[
     row("shared_buffer", loads, false),
     row("partial", loads, false),
     row("flush", loads, false),
+    row("fill", loads, false),
     row("integrity", loads, false),
     row("per_thread", loads, false),
     row("delays", delays, false),

@@ -77,6 +77,8 @@ pub struct Call {
     pub root: Option<PathBuf>,
     /// `--simulate`.
     pub simulate: Option<PathBuf>,
+    /// `--fill`: patterns that the request shall have.
+    pub fill: Option<PathBuf>,
     /// `--dry-run`.
     pub dry_run: bool,
     /// Files that are read.
@@ -99,6 +101,7 @@ impl Call {
             request,
             root: None,
             simulate,
+            fill: None,
             dry_run: false,
             files: Vec::new(),
             repeated: (None, Vec::new()),
@@ -170,7 +173,7 @@ fn foreign(argv: &[OsString]) -> Option<Refusal> {
             _ if before.starts_with("--") => (&*before, &*word),
             _ => ("", &*word),
         };
-        let path = ["--json", "--out", "--root", "--simulate"].contains(&flag);
+        let path = ["--json", "--out", "--root", "--simulate", "--fill"].contains(&flag);
         (!path).then(|| Refusal::new(flag, value, "no UTF-8 text", "write flags and values in UTF-8"))
     })
 }
@@ -223,6 +226,7 @@ fn call(argv: Vec<String>, command: Command, cli: Cli, given: BTreeMap<String, S
         command,
         root: cli.place.root.clone(),
         simulate: cli.place.simulate.clone(),
+        fill: cli.traffic.fill.clone(),
         dry_run: cli.effort.dry_run,
         files,
         repeated: (cli.effort.runs, repeated),
@@ -262,6 +266,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         shared_buffer: traffic.shared_buffer,
         partial: traffic.partial.unwrap_or_default(),
         flush: traffic.flush,
+        fill: Vec::new(),
         integrity: traffic.integrity,
         per_thread: traffic.per_thread,
         share_core: place.share_core,

@@ -14,7 +14,6 @@ use argv::{Asked, Mode, Wrong};
 use memgauge_model::{Machine, Refusal, Request};
 use memgauge_render::{Format, mlc};
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The name that the program has then, and the word that stands for it.
@@ -23,8 +22,6 @@ const NAME: &str = "mlc";
 const VERSION: &str = "MEMGAUGE_MLC_VERSION";
 /// EINVAL, with which everything that can't be done ends.
 const INVALID: u8 = 22;
-/// Longer than any file that an option names.
-const MOST: u64 = 1 << 20;
 
 /// The words behind `mlc`, if the program is called by that name, or that is the first word.
 pub fn words(argv: &[OsString]) -> Option<Vec<String>> {
@@ -45,7 +42,7 @@ fn is_name(name: &str) -> bool {
 
 /// Does what they ask for; the exit code is 0, 22, or a signal's.
 pub fn run(words: &[String]) -> u8 {
-    let outcome = match argv::read(words, &file) {
+    let outcome = match argv::read(words, &crate::files::text) {
         Ok(asked) => measured(&asked, words),
         Err(Wrong::Invalid { word, usage: true }) => say::result(&format!("Invalid Argument:{word}\n{}", argv::usage()))
             .map(|()| INVALID)
@@ -190,16 +187,4 @@ fn version() -> Result<mlc::Version, Refusal> {
     let Some(typed) = std::env::var_os(VERSION).filter(|typed| !typed.is_empty()) else { return Ok(mlc::Version::DEFAULT) };
     let typed = typed.to_string_lossy();
     typed.parse().map_err(|()| Refusal::new(VERSION, typed, "no version", "such as 3.11b or 3.9a"))
-}
-
-/// A named file, whole.
-fn file(path: &str) -> Result<String, String> {
-    let mut text = String::new();
-    let open = std::fs::File::open(path);
-    let read = open.and_then(|file| file.take(MOST + 1).read_to_string(&mut text));
-    match read {
-        Ok(bytes) if bytes as u64 > MOST => Err("more than 1 MiB".to_owned()),
-        Ok(_) => Ok(text),
-        Err(error) => Err(crate::outputs::plain(&error)),
-    }
 }

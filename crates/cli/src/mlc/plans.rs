@@ -23,6 +23,7 @@ fn asked(words: &str) -> Asked {
             "loads" => LOADS,
             "unlike" => UNLIKE,
             "far" => "1 R seq 4m dram 7",
+            "patterns" => return Ok("5a".repeat(64)),
             _ => "7\n9\n",
         };
         Ok(text.to_owned())
@@ -205,6 +206,8 @@ fn parts_of_lines_flushes_checks_and_threads_are_as_asked() {
     assert!(all("--loaded_latency -d0 -I", |manner| manner.checked));
     assert!(try_plan("--loaded_latency -d0 -Q").unwrap_err().to_string().starts_with("-Q: nothing is stored"));
     assert!(try_plan("--loaded_latency -d0 -W2 -I").unwrap_err().to_string().starts_with("-I: only buffers"));
+    let filled = plan("--bandwidth_matrix -Mpatterns").request;
+    assert_eq!(memgauge_model::fill_bytes(&filled.fill), [0x5a; 64]);
     assert!(plan("--loaded_latency -d0 -B").tells_threads() && !plan("--loaded_latency -d0").tells_threads());
 }
 

@@ -37,6 +37,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--partial", "K"),
     ("--flush", "Q"),
     ("--integrity", "I"),
+    ("--fill", "M"),
     ("--per-thread", "B"),
 ];
 

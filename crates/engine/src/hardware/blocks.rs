@@ -388,9 +388,10 @@ fn stream<'m, 'a: 'm>(
     terms: Terms<'_>,
 ) -> Result<Stream<'m>, Failure> {
     let (span, delay) = (terms.span, how.delay);
-    let first = way(free.arrays(arena, part, how.mix)?, how, span)?;
+    let filling = fill::Filling::of(terms.task.plan);
+    let first = way(free.arrays(arena, part, how.mix)?, how, (&filling, span))?;
     let second = match how.manner.second {
-        Some((arena, percent)) => Some((way(free.arrays(arena, None, how.mix)?, how, span)?, u64::from(percent))),
+        Some((arena, percent)) => Some((way(free.arrays(arena, None, how.mix)?, how, (&filling, span))?, u64::from(percent))),
         None => None,
     };
     // About 100 µs to begin with; tuned during warm-up.
@@ -398,7 +399,11 @@ fn stream<'m, 'a: 'm>(
     Ok(Stream { way: first, second, bursts, delay, settle: span.is_some_and(|span| span.settle) })
 }
 
-fn way<'m>(Arrays { read, write, place }: Arrays<'m>, how: How, span: Option<Span>) -> Result<Way<'m>, Failure> {
+fn way<'m>(
+    Arrays { read, write, place }: Arrays<'m>,
+    how: How,
+    (filling, span): (&fill::Filling, Option<Span>),
+) -> Result<Way<'m>, Failure> {
     let kernel = how.kernel().ok_or_else(|| {
         let flushing = if how.manner.flush { " that flushes what it stores" } else { "" };
         let detail = format!("no {} loop for {}{flushing} on this CPU", how.mix.name(), how.isa.word());
@@ -421,7 +426,7 @@ fn way<'m>(Arrays { read, write, place }: Arrays<'m>, how: How, span: Option<Spa
     };
     // In another order a pass that began in the middle is not the rest of the array.
     let cursor = if how.manner.checked && how.block_lines.is_some() { Cursor::default() } else { cursor };
-    let audit = how.manner.checked.then(|| Audit::new(streams.read_len(), cursor.read));
+    let audit = how.manner.checked.then(|| Audit::new(filling, streams.read_len(), cursor.read));
     Ok(Way { kernel, streams, cursor, place, audit, bursts: 0 })
 }
 

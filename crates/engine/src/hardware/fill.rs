@@ -4,7 +4,7 @@ use super::arenas::{self, Content, Lost, Mapped, Memory, Part};
 use super::crew;
 use crate::backend::Failure;
 use memgauge_kernels::{Rng, chase, chase::Rings, touch};
-use memgauge_model::{Holds, Order, Pages, Plan, Reason, RingPlan};
+use memgauge_model::{Holds, Order, Pages, Plan, Reason, RingPlan, fill_bytes};
 use memgauge_sys::PopulateError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,6 +51,7 @@ pub fn populate(plan: &Plan, arenas: &[Mapped], stop: &AtomicBool) -> Result<Los
 /// making in the last-level cache reports that cache's latency for them.
 pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicBool) -> Result<Vec<Memory<'a>>, Failure> {
     let cpus = crew::cpus(plan, arenas);
+    let filling = Filling::of(plan);
     let jobs = arenas.iter_mut().map(|mapped| {
         let planned = &plan.arenas[mapped.id];
         // Pages exist by now: where they are no longer depends on who writes.
@@ -60,14 +61,14 @@ pub fn fill<'a>(plan: &Plan, arenas: &'a mut [Mapped], seed: u64, stop: &AtomicB
         let mut rng = Rng::new(seed ^ (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let content = match &planned.holds {
             Holds::Chase { bytes, rings } => link(cut(memory, *bytes), rings, &mut rng, stop)?,
-            Holds::Streams { streams, bytes } => streams_of(memory, *streams, *bytes, stop)?,
+            Holds::Streams { streams, bytes } => streams_of(memory, (*streams, *bytes), &filling, stop)?,
             Holds::C2c { bytes, push } => {
                 let (lines, behind) = cut(memory, bytes + push)
                     .split_at_mut_checked(usize::try_from(*bytes).unwrap_or(usize::MAX))
                     .ok_or_else(short)?;
                 Content::C2c { lines, push: behind }
             }
-            Holds::Region { parts, bytes } => region(cut(memory, *bytes), *parts, stop)?,
+            Holds::Region { parts, bytes } => region(cut(memory, *bytes), *parts, &filling, stop)?,
         };
         Ok(Memory { id, content })
     })?;
@@ -112,7 +113,12 @@ pub fn order(plan: &RingPlan, bytes: usize) -> chase::Order {
     }
 }
 
-fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
+fn streams_of<'a>(
+    mut memory: &'a mut [u8],
+    (streams, bytes): (u32, u64),
+    filling: &Filling,
+    stop: &AtomicBool,
+) -> Result<Content<'a>, Failure> {
     let bytes = usize::try_from(bytes).map_err(|_| Failure::point(Reason::NotSupported, "more than the address space holds"))?;
     let mut arrays = Vec::new();
     for at in 0..streams as usize {
@@ -123,36 +129,74 @@ fn streams_of<'a>(mut memory: &'a mut [u8], streams: u32, bytes: u64, stop: &Ato
         let (array, rest) = memory.split_at_mut_checked(bytes).ok_or_else(short)?;
         memory = rest;
         // The last one is written; unless it is the only one, nobody reads it.
-        if at == 0 || at + 1 < streams as usize {
-            write(array, stop)?;
+        if at == 0 || at + 1 < streams as usize || !filling.pattern.is_empty() {
+            filling.write(array, stop)?;
         }
         arrays.push(array);
     }
     Ok(Content::Streams { arrays, place: 0 })
 }
 
-fn write(memory: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
-    for slice in memory.chunks_mut(SLICE) {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::Stopped);
-        }
-        touch::fill(slice);
-    }
-    Ok(())
+/// What streams find in their buffers.
+#[derive(Debug, Default)]
+pub struct Filling {
+    /// Over and over; empty: words that rise.
+    pattern: Vec<u8>,
+    /// XOR of the pattern's words before each, and of all.
+    before: Vec<u64>,
 }
 
-/// XOR of the 8-byte words between two places, bytes, of an array that [`write`] has filled.
-pub fn check_of(from: usize, to: usize) -> u64 {
-    let slices = (from / SLICE..=to / SLICE).map(|slice| {
-        let (begin, end) = (slice * SLICE, (slice + 1) * SLICE);
-        touch::check_of((from.max(begin) - begin) / 8..(to.min(end) - begin) / 8)
-    });
-    slices.fold(0, |xor, slice| xor ^ slice)
+impl Filling {
+    /// Of this plan's streams.
+    pub fn of(plan: &Plan) -> Self {
+        Self::with(fill_bytes(&plan.request.fill))
+    }
+
+    fn with(pattern: Vec<u8>) -> Self {
+        let words = pattern.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word));
+        let after = words.scan(0, |xor, word| {
+            *xor ^= word;
+            Some(*xor)
+        });
+        Self { before: std::iter::once(0).chain(after).collect(), pattern }
+    }
+
+    fn write(&self, memory: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
+        for (at, slice) in memory.chunks_mut(SLICE).enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure::Stopped);
+            }
+            match self.pattern.is_empty() {
+                true => touch::fill(slice),
+                false => touch::fill_with(slice, &self.pattern, at * SLICE),
+            }
+        }
+        Ok(())
+    }
+
+    /// XOR of the 8-byte words between two places, bytes, of an array that it has filled.
+    pub fn check_of(&self, from: usize, to: usize) -> u64 {
+        if !self.pattern.is_empty() {
+            return self.first(from / 8) ^ self.first(to / 8);
+        }
+        let slices = (from / SLICE..=to / SLICE).map(|slice| {
+            let (begin, end) = (slice * SLICE, (slice + 1) * SLICE);
+            touch::check_of((from.max(begin) - begin) / 8..(to.min(end) - begin) / 8)
+        });
+        slices.fold(0, |xor, slice| xor ^ slice)
+    }
+
+    /// Of the first so many words of the pattern, over and over.
+    fn first(&self, words: usize) -> u64 {
+        let Some((whole, parts)) = self.before.split_last() else { return 0 };
+        let (times, more) = (words / parts.len().max(1), words % parts.len().max(1));
+        self.before[more] ^ if times % 2 == 1 { *whole } else { 0 }
+    }
 }
 
 /// Parts of whole 4 KiB; the last one has the rest.
-fn region<'a>(memory: &'a mut [u8], parts: u32, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
-    write(memory, stop)?;
+fn region<'a>(memory: &'a mut [u8], parts: u32, filling: &Filling, stop: &AtomicBool) -> Result<Content<'a>, Failure> {
+    filling.write(memory, stop)?;
     let each = memory.len() / (parts.max(1) as usize) / GRAIN * GRAIN;
     let mut rest = memory;
     let mut content = Vec::new();
@@ -167,4 +211,22 @@ fn region<'a>(memory: &'a mut [u8], parts: u32, stop: &AtomicBool) -> Result<Con
 
 fn short() -> Failure {
     Failure::Fatal("an arena is smaller than its arrays: the plan is wrong".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pattern_sums_up_to_is_known_from_any_place_to_any() {
+        let filling = Filling::with((0..192_u8).map(|byte| byte.wrapping_mul(7)).collect());
+        let mut memory = vec![0; 1000];
+        filling.write(&mut memory, &AtomicBool::new(false)).unwrap();
+        assert_eq!(memory[191..194], [191_u8.wrapping_mul(7), 0, 7]);
+        let words = |from: usize, to: usize| memory[from..to].as_chunks::<8>().0.iter();
+        for (from, to) in [(0, 1000), (0, 192), (8, 208), (192, 192), (320, 968), (0, 384)] {
+            let sum = words(from, to).fold(0, |xor, word| xor ^ u64::from_ne_bytes(*word));
+            assert_eq!(filling.check_of(from, to), sum, "{from} to {to}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Streams as work: one way through memory, or two in turns; what is read may be held against what was written there.
 
-use super::fill;
+use super::fill::Filling;
 use super::work::{Work, changed, scaled};
 use memgauge_kernels::chase::RingError;
 use memgauge_kernels::stream::{Cursor, Kernel, Streams};
@@ -121,9 +121,9 @@ pub struct Corrupt {
 }
 
 impl Audit {
-    /// Of an array of so many bytes as [`fill`] left it, from a place in it on.
-    pub fn new(len: usize, place: usize) -> Self {
-        Self { whole: fill::check_of(0, len), due: fill::check_of(place, len), corrupt: None }
+    /// Of an array of so many bytes as a [`Filling`] left it, from a place in it on.
+    pub fn new(filling: &Filling, len: usize, place: usize) -> Self {
+        Self { whole: filling.check_of(0, len), due: filling.check_of(place, len), corrupt: None }
     }
 
     /// `check` is what has been read since the last call, over so many passes, of which the first may have begun in the middle.
@@ -146,18 +146,19 @@ mod tests {
     #[test]
     fn a_flipped_bit_shows_in_whichever_pass_it_is_read() {
         let (len, place) = (8000, 3200);
-        let whole = fill::check_of(0, len);
-        let mut sound = Audit::new(len, place);
-        for (mut check, passes) in [(fill::check_of(place, len), 1), (whole, 1), (0, 2), (whole, 3)] {
+        let filling = Filling::default();
+        let whole = filling.check_of(0, len);
+        let mut sound = Audit::new(&filling, len, place);
+        for (mut check, passes) in [(filling.check_of(place, len), 1), (whole, 1), (0, 2), (whole, 3)] {
             sound.pass(&mut check, passes);
             assert_eq!((check, sound.corrupt), (0, None));
         }
-        let mut flipped = Audit::new(len, place);
-        flipped.pass(&mut fill::check_of(place, len).clone(), 1);
+        let mut flipped = Audit::new(&filling, len, place);
+        flipped.pass(&mut filling.check_of(place, len).clone(), 1);
         flipped.pass(&mut (whole ^ 8), 1);
         assert_eq!(flipped.corrupt, Some(Corrupt { written: whole, read: whole ^ 8 }));
-        let mut middle = Audit::new(len, place);
-        middle.pass(&mut (fill::check_of(place, len) ^ 1), 1);
+        let mut middle = Audit::new(&filling, len, place);
+        middle.pass(&mut (filling.check_of(place, len) ^ 1), 1);
         assert!(middle.corrupt.is_some());
     }
 }

@@ -119,3 +119,18 @@ fn partial_lines_flushes_and_checks_reach_the_streams_that_they_mean() {
     let lacks = with(&two_sockets(), What::Loaded, &of("2:1"), |request| request.flush = true).unwrap_err();
     assert_eq!(lacks, "--flush: this CPU or its kernel has no clflushopt; leave it out");
 }
+
+#[test]
+fn patterns_that_loops_would_compute_with_are_numbers() {
+    let filled = |mix: &'static str, word: &str| {
+        let pattern = vec![word.repeat(8)];
+        with(&two_sockets(), What::Loaded, &[("--mix", mix)], |request| request.fill = pattern)
+            .map(|plan| plan.request.fill.len())
+    };
+    // Little-endian: the least positive number, and 1.0.
+    let (tiny, one) = ("0100000000000000", "000000000000f03f");
+    assert_eq!((filled("triad", one), filled("2:1", tiny)), (Ok(1), Ok(1)));
+    for mix in ["triad", "W10", "W11"] {
+        assert!(filled(mix, tiny).unwrap_err().contains("subnormal numbers"), "{mix}");
+    }
+}

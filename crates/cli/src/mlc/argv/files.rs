@@ -1,13 +1,10 @@
 //! Files that options name: delays (`-g`), per-thread loads (`-o`), patterns that buffers are filled with (`-M`).
 
 use super::values::{cpus, size, small};
-use memgauge_model::{CpuList, Mix, NodeId};
+use memgauge_model::{CpuList, Mix, NodeId, fill_patterns};
 
 /// More lines than any such file has.
 const MOST_LINES: usize = 65_536;
-/// Lines and digits of a pattern.
-const PATTERN_LINES: usize = 256;
-const PATTERN_DIGITS: usize = 128;
 
 /// Traffic over two address streams.
 const TWO_STREAMS: [(&str, Mix); 3] = [("W21", Mix::Read), ("W23", Mix::R3W1), ("W27", Mix::R2W1Nt)];
@@ -61,22 +58,8 @@ pub fn delays(text: &str) -> Result<Vec<u32>, BadLine> {
 }
 
 /// Patterns of 64 bytes, one a line.
-pub fn patterns(text: &str) -> Result<Vec<[u8; 64]>, BadLine> {
-    let mut patterns = Vec::new();
-    for (line, content) in lines(text)? {
-        let digits: Option<Vec<u32>> = content.chars().map(|digit| digit.to_digit(16)).collect();
-        let digits = digits.filter(|digits| digits.len() == PATTERN_DIGITS);
-        let digits = digits.ok_or_else(|| bad(line, "exactly 128 hexadecimal digits are expected"))?;
-        let mut pattern = [0; 64];
-        for (byte, pair) in pattern.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = u8::try_from((pair[0] << 4) | pair[1]).unwrap_or_default();
-        }
-        patterns.push(pattern);
-        if patterns.len() > PATTERN_LINES {
-            return Err(bad(line, "too many: up to 256 patterns are expected"));
-        }
-    }
-    if patterns.is_empty() { Err(bad(1, "no pattern: 128 hexadecimal digits a line are expected")) } else { Ok(patterns) }
+pub fn patterns(text: &str) -> Result<Vec<String>, BadLine> {
+    fill_patterns(text).map_err(|(line, problem)| bad(line, &problem))
 }
 
 /// Loads, one line for each group of CPUs.
@@ -180,14 +163,6 @@ mod tests {
         assert_eq!(delays("# some\n0\n\n 200 \r\n20000"), Ok(vec![0, 200, 20000]));
         assert_eq!(delays("0\n-3\n").unwrap_err().line, 2);
         assert!(delays("").is_err() && delays("#\n").is_err());
-    }
-
-    #[test]
-    fn patterns_are_lines_of_128_digits() {
-        let line = "0f".repeat(64);
-        assert_eq!(patterns(&format!("{line}\n")).unwrap(), vec![[0x0f; 64]]);
-        assert_eq!(patterns(&format!("{line}\n{}", &line[1..])).unwrap_err().line, 2);
-        assert_eq!(patterns(&format!("{line}\n").repeat(257)).unwrap_err().line, 257);
     }
 
     #[test]

@@ -225,9 +225,9 @@ fn delays(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     Ok(())
 }
 
-fn patterns(_: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
-    parsed(value, files::patterns)?;
-    lacks("leave it out")
+fn patterns(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.fill = parsed(value, files::patterns)?;
+    Ok(())
 }
 
 fn loads(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
