@@ -4,6 +4,7 @@
 use crate::checks::value;
 use crate::draft::Draft;
 use crate::sizes::Sized;
+use crate::timing::WINDOW_NS;
 use memgauge_model::{C2cMethod, Holds, Job, Measure, Point, Quota, Refusal, Request, RoundRule, What};
 
 /// A hop takes about this, ns.
@@ -11,7 +12,7 @@ const HOP_NS: u64 = 100;
 /// Bytes a ns of all threads of a scan together.
 const SCAN_BYTES_PER_NS: u64 = 20;
 /// Two rounds of one 10 ms window.
-const FEWEST: u64 = 2 * crate::timing::WINDOW_NS / HOP_NS;
+const FEWEST: u64 = 2 * WINDOW_NS / HOP_NS;
 /// More than a day.
 const MOST: u64 = 1_000_000_000_000;
 
@@ -59,10 +60,11 @@ pub(crate) fn settle(draft: &mut Draft, sized: &Sized) {
         };
         let Some(quota) = quota else { continue };
         point.quota = Some(quota);
-        point.time_ns = match quota {
+        let guess = match quota {
             Quota::Hops(count) => count.saturating_mul(HOP_NS),
             Quota::Bytes(count) => count / SCAN_BYTES_PER_NS,
         };
+        point.time_ns = guess.max(WINDOW_NS);
     }
 }
 

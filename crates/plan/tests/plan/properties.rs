@@ -62,13 +62,26 @@ prop_compose! {
         time in prop::option::weighted(0.3, 0_u64..3_000_000_000),
         stride in prop::option::weighted(0.2, 0_u64..5000),
         share_core in prop::bool::weighted(0.2),
+        unwatched in prop::bool::weighted(0.3),
+        local in any::<bool>(),
+        count in prop::option::weighted(0.3, 0_u32..3_000_000),
+        toucher in prop::option::weighted(0.2, 0_u32..10),
     ) -> Request {
         let mut request = Request::new(what);
         (request.cpu, request.node, request.buffer, request.pages) = (cpu, node, buffer, pages);
         (request.load_cpus, request.mixes, request.smt) = (loads.map(CpuList::from), mixes, smt);
         (request.time_ns, request.share_core) = (time, share_core);
         request.limit = limit.filter(|_| what == What::Scan);
-        request.stride = stride.map(|stride| stride / 8 * 8);
+        request.local_loads = what == What::Loaded && local;
+        if what == What::Loaded && unwatched {
+            (request.no_observer, request.cpu, request.share_core) = (true, None, false);
+        }
+        let counts = matches!(what, What::Idle | What::MatrixLatency | What::Loaded | What::C2c) && !request.no_observer;
+        request.accesses = count.filter(|_| counts && time.is_none()).map(u64::from);
+        request.passes = count.filter(|_| what == What::Scan && time.is_none());
+        let touches = matches!(what, What::Idle | What::Loaded | What::C2c) && !request.no_observer;
+        request.touch_cpu = toucher.filter(|_| touches);
+        request.stride = stride.map(|stride| stride / 8 * 8).filter(|_| !request.no_observer);
         request
     }
 }
