@@ -3,7 +3,7 @@
 use crate::draft::Labels;
 use crate::jobs::{self, Chaser, Streams};
 use crate::rounds::Quantity;
-use memgauge_model::{C2cScope, C2cVia, CpuList, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
+use memgauge_model::{C2cMethod, C2cScope, C2cVia, CpuList, DelayRef, Measure, Plan, Point, PrefetchState, Record, units};
 
 /// The figures of a point: name and what they are.
 pub(crate) fn names(point: &Point) -> &'static [(&'static str, Quantity)] {
@@ -87,6 +87,10 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
             set(&mut labels, "home", home);
             if let Some(bytes) = plan.request.window {
                 set(&mut labels, "window", bytes);
+            }
+            let chased = kind.method() == C2cMethod::Chase;
+            for (label, bytes) in [("push", plan.request.push), ("extra_reads", plan.request.extra_reads)] {
+                bytes.filter(|_| chased).into_iter().for_each(|bytes| set(&mut labels, label, bytes));
             }
             // From L2, as the owner has them, is what the contract's figure means; only other ways are named.
             if *via != C2cVia::L2 {

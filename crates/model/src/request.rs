@@ -121,6 +121,12 @@ pub struct Request {
     /// Bytes of the window of lines that is transferred, `--window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// Bytes that the writer reads behind its lines, to push them out of its caches, `--push`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push: Option<u64>,
+    /// Bytes that the reader reads of other memory before it takes the lines, `--extra-reads`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_reads: Option<u64>,
     /// Kinds of transfers, `--kind`; none is all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<C2cKind>,
@@ -341,6 +347,8 @@ impl Request {
             writer: None,
             third: None,
             window: None,
+            push: None,
+            extra_reads: None,
             kinds: Vec::new(),
             seed: 0,
             given: BTreeMap::new(),

@@ -93,6 +93,12 @@ pub struct Memory {
     /// Bytes of the window of lines that one core hands to another
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub window: Option<u64>,
+    /// Bytes that the writer of a chase's lines reads behind them, to push them outwards
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub push: Option<u64>,
+    /// Bytes that the reader of a chase's lines reads of other memory before it takes them
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub extra_reads: Option<u64>,
     /// Hardware prefetchers: auto, off or leave
     #[arg(long, global = true, value_name = "STATE", value_parser = prefetch, allow_hyphen_values = true)]
     pub prefetch: Option<Prefetch>,

@@ -87,6 +87,8 @@ const ROWS: &[Row] = &[
     row("writer", |what| what == What::C2c, false),
     row("third", |what| what == What::C2c, false),
     row("window", |what| what == What::C2c, false),
+    row("push", |what| what == What::C2c, false),
+    row("extra_reads", |what| what == What::C2c, false),
     row("kind", |what| what == What::C2c, false),
     row("share_core", watches, false),
     row("root", any, true),

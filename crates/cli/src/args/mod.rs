@@ -284,6 +284,8 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         writer: place.writer,
         third: place.third,
         window: memory.window,
+        push: memory.push,
+        extra_reads: memory.extra_reads,
         kinds: traffic.kind.clone().map(|kinds| kinds.0).unwrap_or_default(),
         seed: effort.seed.unwrap_or_else(new_seed),
         given,

@@ -264,6 +264,27 @@ fn transfers_are_between_those_that_were_named() {
 }
 
 #[test]
+fn lines_are_pushed_and_the_reader_reads_more() {
+    let of = |words: &str| {
+        let plan = plan(words);
+        let via = |point: &memgauge_model::Point| match point.measure {
+            Measure::C2c { via, .. } => Some(via),
+            _ => None,
+        };
+        let behind = plan.arenas.iter().map(|arena| match arena.holds {
+            Holds::C2c { push, .. } => push >> 10,
+            _ => 0,
+        });
+        (plan.points.iter().find_map(via), behind.max())
+    };
+    assert_eq!(of("--c2c_latency -w4 -c2"), (Some(C2cVia::L2), Some(0)));
+    assert_eq!(of("--c2c_latency -w4 -c2 -E0 -G0"), (Some(C2cVia::L2), Some(0)));
+    assert_eq!(of("--c2c_latency -w4 -c2 -E3000"), (Some(C2cVia::L3), Some(3000)));
+    assert_eq!(of("--c2c_latency -w4 -c2 -G100"), (Some(C2cVia::L2), Some(100)));
+    assert_eq!(of("--c2c_latency -w4 -c2 -S6 -E200 -G100"), (Some(C2cVia::Third), Some(300)));
+}
+
+#[test]
 fn a_scan_reads_with_as_many_threads_as_asked() {
     let near = plan("--memory_bandwidth_scan -j1 -t2");
     let far = plan("--memory_bandwidth_scan -j1 -t2 -n0");

@@ -24,6 +24,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("--writer", "w"),
     ("--third", "S"),
     ("--window", "C"),
+    ("--push", "E"),
+    ("--extra-reads", "G"),
     ("--block", "D"),
     ("--touch-cpu", "i"),
     ("--keepalive-cpus", "p"),

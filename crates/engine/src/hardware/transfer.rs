@@ -36,15 +36,18 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>], se
     }
     let split = memory.len() - HAND_OVER;
     let (lines, hand) = memory.split_at_mut(split);
-    let pushes = matches!(task.plan.points[task.point].measure, Measure::C2c { via: C2cVia::L3, .. });
-    let push: &[u8] = if pushes { push } else { &[] };
+    let request = &task.plan.request;
+    let extra = request.extra_reads.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)).min(push.len());
+    let (push, extra) = push.split_at(push.len() - extra);
+    let l3 = matches!(task.plan.points[task.point].measure, Measure::C2c { via: C2cVia::L3, .. });
+    let push: &[u8] = if l3 || request.push.is_some() { push } else { &[] };
     let third = others.first().map(|thread| thread.cpu);
     let hops = task.plan.points[task.point].quota.and_then(|quota| match quota {
         Quota::Hops(hops) => Some(hops),
         Quota::Bytes(_) => None,
     });
     let budget = ns_to_ticks(task.time_ns, hardware.hz);
-    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), third, push, budget, hops };
+    let run = Transfer { hardware, cpus: (writer.cpu, reader.cpu), third, push, extra, budget, hops };
     let (passes_ns, window) = match kind {
         C2cKind::Hit | C2cKind::Hitm => run.chase(lines, hand, kind == C2cKind::Hitm, seed)?,
         C2cKind::Store => run.ping_pong(lines, PingOp::Store)?,
@@ -57,7 +60,10 @@ struct Transfer<'a> {
     hardware: &'a Hardware,
     cpus: (Cpu, Cpu),
     third: Option<Cpu>,
+    /// What the writer reads behind its lines.
     push: &'a [u8],
+    /// What the reader reads before it takes them.
+    extra: &'a [u8],
     budget: u64,
     /// Hops of a chase that are wanted, in place of the budget.
     hops: Option<u64>,
@@ -100,6 +106,7 @@ impl Transfer<'_> {
                 if !turn(3 * pass + 2) {
                     break;
                 }
+                read_through(self.extra);
                 ticks.push(window.read_pass(clock));
                 let over = match wanted {
                     Some(wanted) => ticks.len() >= wanted,

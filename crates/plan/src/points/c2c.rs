@@ -121,7 +121,8 @@ fn homes(draft: &Draft, pair: &Pair) -> Vec<NodeId> {
 /// From where the reader takes the lines: the one way that was asked for; else from the owner's L2, and a pair of nodes with
 /// the line near its writer also by the other ways. What a pair lacks is said.
 fn ways(draft: &mut Draft, pair: &Pair, home: NodeId, kind: C2cKind) -> Vec<C2cVia> {
-    let asked = draft.request.via.or(draft.request.third.map(|_| C2cVia::Third));
+    let pushed = draft.request.push.map(|_| C2cVia::L3);
+    let asked = draft.request.via.or(draft.request.third.map(|_| C2cVia::Third)).or(pushed);
     let wanted: &[C2cVia] = match (asked, kind.method()) {
         (Some(_), C2cMethod::Pingpong) => &[],
         (Some(C2cVia::L2), _) | (None, C2cMethod::Pingpong) => &[C2cVia::L2],
@@ -168,8 +169,13 @@ fn third(draft: &Draft, pair: &Pair) -> Option<Cpu> {
 }
 
 fn transfer(draft: &mut Draft, pair: &Pair, home: NodeId, kind: C2cKind, via: C2cVia) {
-    let push = if via == C2cVia::L3 { push(draft, pair) } else { 0 };
-    let arena = draft.window(home, (pair.writer, pair.reader), window(draft, pair), push);
+    let push = match draft.request.push {
+        Some(asked) => chosen::whole_pages(asked),
+        None if via == C2cVia::L3 => push(draft, pair),
+        None => 0,
+    };
+    let behind = push + draft.request.extra_reads.map_or(0, chosen::whole_pages);
+    let arena = draft.window(home, (pair.writer, pair.reader), window(draft, pair), behind);
     let between = if via == C2cVia::Third { third(draft, pair) } else { None };
     let cpus = [pair.writer, pair.reader].into_iter().chain(between);
     let threads = cpus.map(|cpu| Thread { cpu, job: Job::C2c { arena, kind } }).collect();

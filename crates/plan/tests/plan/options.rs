@@ -185,4 +185,15 @@ fn a_transfers_ends_kind_and_window_may_be_named() {
     assert!(refused(&[("--writer", "3"), ("--third", "6"), ("--kind", "cas")]).contains("between two"));
     assert!(refused(&[("--kind", "cas"), ("--method", "chase")]).contains("other method"));
     assert!(refused(&[("--window", "64")]).contains("use 4KiB"));
+    let pushed = [("--writer", "3"), ("--cpu", "4"), ("--kind", "hitm"), ("--push", "3MiB"), ("--extra-reads", "1MiB"), window];
+    assert_eq!(transfers(&pushed), ["[3, 4] hitm l3 2097152"]);
+    assert!(
+        plan(&two_sockets(), What::C2c, &pushed)
+            .arenas
+            .iter()
+            .all(|arena| matches!(arena.holds, Holds::C2c { push, .. } if push == 4 * MIB))
+    );
+    assert!(refused(&[("--push", "1MiB"), ("--kind", "cas")]).contains("a ping-pong is of one line"));
+    assert!(refused(&[("--push", "1MiB"), l2]).contains("lines that come from L2"));
+    assert!(refused(&[("--extra-reads", "2GiB")]).contains("use 1KiB to 1GiB"));
 }

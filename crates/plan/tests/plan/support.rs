@@ -223,6 +223,8 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--writer" => request.writer = Some(text.parse().unwrap()),
             "--third" => request.third = Some(text.parse().unwrap()),
             "--window" => request.window = Some(size(text)),
+            "--push" => request.push = Some(size(text)),
+            "--extra-reads" => request.extra_reads = Some(size(text)),
             "--kind" => request.kinds = text.split(',').map(|kind| kind.parse().unwrap()).collect(),
             "--share-core" => request.share_core = true,
             other => panic!("{other} is not known here"),

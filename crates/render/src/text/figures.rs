@@ -73,7 +73,9 @@ pub fn label(page: &Page, label: &str, value: &str) -> String {
         ("pages", "base") => format!("{} pages", units::bytes(page.report.machine.memory.page_bytes)),
         ("pages", "thp") => "THP".to_owned(),
         ("pages", size) => format!("{} pages", clean(&size.to_uppercase())),
-        ("bytes" | "load_bytes" | "stride", count) => count.parse().map_or_else(|_| clean(count), units::bytes),
+        ("bytes" | "load_bytes" | "stride" | "window" | "push" | "extra_reads", count) => {
+            count.parse().map_or_else(|_| clean(count), units::bytes)
+        }
         (_, value) => clean(value),
     }
 }
@@ -208,6 +210,8 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
         "load_nodes" if text.contains(['-', ',']) => format!("loads on nodes {text}"),
         "load_nodes" => format!("loads on node {text}"),
         "stride" => format!("{text} stride"),
+        "push" => format!("{text} pushed"),
+        "extra_reads" => format!("reader reads {text} more"),
         "percentile" if text == "max" => "slowest".to_owned(),
         "percentile" => format!("p{text}"),
         "home" => format!("home node {text}"),

@@ -183,7 +183,11 @@ impl Asked {
             Mode::BandwidthMatrix | Mode::Scan => {}
             Mode::C2c => {
                 request.method = Some(memgauge_model::C2cMethod::Chase);
-                request.via = Some(if request.third.is_some() { C2cVia::Third } else { C2cVia::L2 });
+                request.via = Some(match (request.third, request.push) {
+                    (Some(_), _) => C2cVia::Third,
+                    (None, Some(_)) => C2cVia::L3,
+                    (None, None) => C2cVia::L2,
+                });
                 // One line is printed of a pair that was named.
                 if request.writer.is_some() && request.kinds.is_empty() {
                     request.kinds = vec![C2cKind::Hitm];

@@ -116,10 +116,10 @@ pub const ROWS: &[Row] = &[
         asked.leave = true;
         Ok(())
     })),
-    row(('E', "<n>"), (&[C2c], &[]), "the writer pushes lines outwards", |_, _| lacks("use memgauge c2c --via l3")),
+    row(('E', "<n>"), (&[C2c], &[]), "KB that the writer reads behind its lines", push),
     row(('f', "<n>"), (&[Idle], &[]), "histogram of single accesses", |_, _| lacks("memgauge idle times single accesses")),
     row(('g', "<file>"), (&[Loaded], &[]), "delays, one a line", delays),
-    row(('G', "<n>"), (&[C2c], &[]), "the reader reads more", |_, _| lacks("leave it out")),
+    row(('G', "<n>"), (&[C2c], &[]), "KB that the reader reads before the lines", extra_reads),
     row(('h', ""), (NOT_C2C, &[]), "pages of 1 GiB", |asked, _| pages(asked, Pages::Huge1G)),
     row(('H', ""), (&[C2c], &[]), "clean lines", |asked, _| {
         asked.request.kinds = vec![C2cKind::Hit];
@@ -343,6 +343,22 @@ fn bucket(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
 fn window(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     asked.request.window = Some(values::size(value.text).map_err(|problem| Slip::new(problem, "KB, such as -C256"))?);
     Ok(())
+}
+
+fn push(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.push = kilobytes(value)?;
+    Ok(())
+}
+
+fn extra_reads(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.extra_reads = kilobytes(value)?;
+    Ok(())
+}
+
+/// None of them is as usual.
+fn kilobytes(value: &Value<'_>) -> Result<Option<u64>, Slip> {
+    let bytes = values::size(value.text).map_err(|problem| Slip::new(problem, "KB, such as -E2000"))?;
+    Ok(Some(bytes).filter(|bytes| *bytes > 0))
 }
 
 fn writer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {

@@ -15,6 +15,7 @@ pub(super) fn pair(draft: &Draft) -> Result<Option<Pair>, Refusal> {
     let request = draft.request;
     window(draft)?;
     third_is_read(draft)?;
+    reads_beside(draft)?;
     let Some(writer) = request.writer else {
         return match request.third {
             None => Ok(None),
@@ -57,7 +58,11 @@ pub(super) fn kinds(draft: &Draft) -> Vec<C2cKind> {
 
 /// A window that was asked for, whole pages.
 pub(super) fn window_bytes(draft: &Draft) -> Option<u64> {
-    draft.request.window.map(|bytes| bytes.next_multiple_of(GRAIN))
+    draft.request.window.map(whole_pages)
+}
+
+pub(super) fn whole_pages(bytes: u64) -> u64 {
+    bytes.next_multiple_of(GRAIN)
 }
 
 fn window(draft: &Draft) -> Result<(), Refusal> {
@@ -67,6 +72,23 @@ fn window(draft: &Draft) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// What the two read beside the lines: only a chase has lines, and those that stay in an L2 are not pushed.
+fn reads_beside(draft: &Draft) -> Result<(), Refusal> {
+    for (flag, asked) in [("--push", draft.request.push), ("--extra-reads", draft.request.extra_reads)] {
+        let Some(bytes) = asked else { continue };
+        if !(1..=LARGEST).contains(&bytes) {
+            return Err(refuse(draft, flag, bytes, "nothing, or more than any cache holds", "use 1KiB to 1GiB, or leave it out"));
+        }
+        if kinds(draft).iter().all(|kind| kind.method() == C2cMethod::Pingpong) {
+            return Err(refuse(draft, flag, bytes, "a ping-pong is of one line, which stays", "ask for hit or hitm"));
+        }
+        if flag == "--push" && draft.request.via == Some(C2cVia::L2) {
+            return Err(refuse(draft, flag, bytes, "lines that come from L2 (--via) are not pushed", "leave one of the two out"));
+        }
+    }
+    Ok(())
 }
 
 /// A third core reads the lines of a chase: there are none in a ping-pong, and only one way is by it.

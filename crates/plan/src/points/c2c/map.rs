@@ -31,17 +31,19 @@ pub(super) fn is_wanted(draft: &Draft) -> bool {
 }
 
 pub(super) fn draw(draft: &mut Draft) -> Result<(), Refusal> {
-    if draft.request.via.is_some_and(|via| via != C2cVia::L2) {
+    let request = draft.request;
+    let others = [
+        ("--via", request.via.is_some_and(|via| via != C2cVia::L2)),
+        ("--push", request.push.is_some()),
+        ("--extra-reads", request.extra_reads.is_some()),
+    ];
+    if let Some((flag, _)) = others.iter().find(|(_, given)| *given) {
         let problem = format!(
             "{} CPUs have too many pairs for each to be measured alone, and at once lines stay in L2",
             draft.site.cpus.len()
         );
-        return Err(Refusal::new(
-            "--via",
-            draft.request.typed("--via"),
-            problem,
-            "use --all-pairs --full, or --cpu for the pairs of one CPU",
-        ));
+        let remedy = "use --all-pairs --full, or --cpu for the pairs of one CPU";
+        return Err(Refusal::new(flag, request.typed(flag), problem, remedy));
     }
     // The one that neither end's place among the cores of its package changes with the direction.
     let kind = if draft.request.method == Some(C2cMethod::Chase) { C2cKind::Hitm } else { C2cKind::Cas };
