@@ -3,7 +3,6 @@
 use super::mlc;
 use assert_cmd::Command;
 use serde_json::Value;
-use std::path::Path;
 
 /// Labels that the text tells otherwise than the document: pages of a scan are called 4 KB there, regions have no number.
 const OTHERWISE: [&str; 3] = ["pages", "region", "threads"];
@@ -18,13 +17,21 @@ fn there(args: &[&str]) -> There {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (json, text) = (path("document.json"), path("text"));
-    let output = mlc(&[args, &["--simulate", "icelake-2s", "--seed", "7", "--quiet", "--json", &json]].concat());
+    let ours = ["--simulate", "icelake-2s", "--seed", "7", "--quiet", "--json", &json];
+    let output = mlc(&[args, &ours].concat());
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     std::fs::write(&text, &output.stdout).unwrap();
     let mut import = Command::cargo_bin("memgauge").unwrap();
     let imported = import.args(["import", "mlc", &text, "--format", "json", "--no-bundle"]).output().unwrap();
     assert!(imported.status.success(), "{args:?}: {}", String::from_utf8_lossy(&imported.stderr));
-    let document = serde_json::from_slice(&std::fs::read(Path::new(&json)).unwrap()).unwrap();
+    // A run without a mode has a document a section.
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let documents = files.filter(|file| file.extension().is_some_and(|extension| extension == "json"));
+    let metrics = documents.flat_map(|file| {
+        let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        document["metrics"].as_array().unwrap().clone()
+    });
+    let document = serde_json::json!({ "metrics": metrics.collect::<Vec<_>>() });
     There { document, imported: serde_json::from_slice(&imported.stdout).unwrap() }
 }
 
@@ -90,6 +97,19 @@ fn a_curve_comes_back() {
         let args = [&["--loaded_latency", "-t1"], loads].concat();
         hold(&args, &[("loaded_latency", watched, 2, 1.0), ("loaded_bandwidth_dram", 19, 1, 1e6)]);
     }
+}
+
+#[test]
+fn a_whole_run_comes_back() {
+    let all = [
+        ("matrix_latency", 4, 1, 1.0),
+        ("peak_bandwidth_dram", 5, 1, 1e6),
+        ("matrix_bandwidth_dram", 4, 1, 1e6),
+        ("loaded_latency", 19, 2, 1.0),
+        ("loaded_bandwidth_dram", 19, 1, 1e6),
+        ("c2c_latency", 6, 1, 1.0),
+    ];
+    hold(&[], &all);
 }
 
 /// Region by region, in the order in which they stand; whole 10^6 B/s are printed, without the rest.
