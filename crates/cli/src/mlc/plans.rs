@@ -402,3 +402,23 @@ fn what_the_machine_lacks_is_refused_in_letters() {
     assert!(refused("--loaded_latency -c0 -k0").starts_with("-k 0: CPU 0 is the observer"));
     assert!(refused("--loaded_latency -b9999g").starts_with("-b 9999g: "));
 }
+
+#[test]
+fn memory_is_what_each_kind_of_traffic_needs() {
+    // Four loads of 8 MiB, and the latency thread's buffer of as much.
+    for (traffic, buffers) in
+        [("-R", 1), ("-W2", 2), ("-W3", 2), ("-W7", 2), ("-W8", 2), ("-W9", 2), ("-W12", 2), ("-W10", 3), ("-W11", 3)]
+    {
+        let plan = plan(&format!("--loaded_latency -d0 -k1-4 -b8m -j0 {traffic}"));
+        let of = |arena: &memgauge_model::Arena| match arena.holds {
+            Holds::Streams { streams, bytes } => u64::from(streams) * bytes,
+            Holds::Chase { bytes, .. } => bytes,
+            _ => 0,
+        };
+        assert_eq!(plan.arenas.iter().map(of).sum::<u64>() >> 20, 4 * 8 * buffers + 8, "{traffic}");
+        let each = if buffers > 1 { format!("{buffers} × ") } else { String::new() };
+        let told = super::sections::budget(&plan);
+        let expected = format!("memory: 4 load buffers of {each}8 MiB, latency buffer of 8 MiB, ");
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}

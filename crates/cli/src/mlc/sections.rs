@@ -2,8 +2,9 @@
 
 use super::argv::Mode;
 use crate::say;
-use memgauge_model::{Order, Plan, Prefetch, Report, Request, State, units};
+use memgauge_model::{Holds, Order, Plan, Prefetch, Report, Request, State, units};
 use memgauge_render::mlc::{self, Style};
+use std::collections::BTreeMap;
 
 /// How the names of what sections print begin.
 const SECTIONS: [&str; 7] = ["matrix_", "peak_", "max_", "idle_", "loaded_", "c2c_", "scan_"];
@@ -29,10 +30,28 @@ pub fn at_random(request: &Request) -> Request {
     Request { order: Some(Order::WindowRandom), prefetch: Prefetch::Auto, ..request.clone() }
 }
 
-/// The memory that it takes, in one line.
+/// The memory that it takes, in one line: buffers of threads that stream, by what each has, buffers of those that chase, and all that is held
+/// at once.
 pub fn budget(plan: &Plan) -> String {
+    let mut kinds: BTreeMap<(u32, u64), u64> = BTreeMap::new();
+    let mut chased = Vec::new();
+    for arena in &plan.arenas {
+        match arena.holds {
+            Holds::Streams { streams, bytes } => *kinds.entry((streams, bytes)).or_default() += 1,
+            Holds::Chase { bytes, .. } => chased.push(bytes),
+            Holds::C2c { .. } | Holds::Region { .. } => {}
+        }
+    }
+    let streams = kinds.iter().map(|((streams, bytes), threads)| {
+        let each = if *streams > 1 { format!("{streams} × ") } else { String::new() };
+        format!("{} of {each}{}", units::count(*threads, "load buffer"), units::bytes(*bytes))
+    });
+    chased.sort_unstable();
+    chased.dedup();
+    let chases = chased.iter().map(|bytes| format!("latency buffer of {}", units::bytes(*bytes)));
     let most = plan.budget.buffers + plan.budget.page_tables + plan.budget.program;
-    format!("memory: {} at most; about {}", units::bytes(most), units::span(plan.estimate.total_ns()))
+    let all = format!("{} at most at once; about {}", units::bytes(most), units::span(plan.estimate.total_ns()));
+    format!("memory: {}", streams.chain(chases).chain([all]).collect::<Vec<_>>().join(", "))
 }
 
 /// `-B`: where it would stand in the text is not published.
