@@ -4,7 +4,7 @@ use crate::draft::{Draft, gap};
 use crate::figures::{Case, assemble, circumstances, lost, reject_disturbed};
 use crate::rounds::{self, Quantity, Sample, Series};
 use crate::{absent, labels};
-use memgauge_model::{AccessHistogram, PointId, Reason, units};
+use memgauge_model::{AccessBins, AccessHistogram, Histogram, Measure, PointId, Reason, units};
 
 const NAME: &str = "access_latency";
 
@@ -42,14 +42,50 @@ pub(crate) fn write(case: &Case<'_>, point: PointId, draft: &mut Draft) {
     }
 }
 
+/// How they are spread, where that was counted: rounds in which the percentiles count, too.
+pub(crate) fn histograms(case: &Case<'_>) -> Vec<Histogram> {
+    let points = case.record.plan.points.iter().enumerate();
+    points
+        .filter(|(_, planned)| matches!(planned.measure, Measure::Access { .. }))
+        .filter_map(|(at, _)| spread(case, at))
+        .collect()
+}
+
+fn spread(case: &Case<'_>, point: PointId) -> Option<Histogram> {
+    let selection = &case.selections[point];
+    let windows = windows(case, point);
+    let seen: Vec<(&AccessHistogram, &AccessBins)> = selection
+        .blocks
+        .iter()
+        .filter(|block| whole(&windows, block.round))
+        .filter_map(|block| block.access.as_ref().and_then(|seen| Some((seen, seen.bins.as_ref()?))))
+        .collect();
+    let (_, first) = seen.first()?;
+    let mut all = AccessBins::new(first.width_log2);
+    seen.iter().for_each(|(_, bins)| all.merge(bins));
+    let mut labels = labels::of_point(case.record, &case.record.plan.points[point]);
+    if let Some(class) = selection.class {
+        labels::set(&mut labels, "class", class.word());
+    }
+    let costs: Vec<f64> = seen.iter().map(|(seen, _)| seen.cost_ns).collect();
+    Some(Histogram {
+        name: NAME.to_owned(),
+        labels,
+        clock_hz: case.record.run.clock.hz,
+        width: 1 << all.width_log2,
+        cost_ns: memgauge_stats::median(&costs)?,
+        rounds: u32::try_from(seen.len()).unwrap_or(u32::MAX),
+        bins: all.filled(),
+        end: AccessBins::END,
+        beyond: all.beyond,
+    })
+}
+
 /// The percentile of every round.
 fn series(case: &Case<'_>, point: PointId, percent: f64) -> Series {
-    let limits = &case.record.plan.windows.limits;
     let blocks = &case.selections[point].blocks;
-    // Windows only tell what was disturbed: each has mean latencies, not single ones.
-    let windows = Series::of_windows(blocks, limits, Quantity::Latency, |_| Some(1.0));
-    let whole = |round| windows.windows == 0 && windows.excluded == 0 || windows.in_round(round).is_some();
-    let samples = blocks.iter().filter(|block| whole(block.round)).filter_map(|block| {
+    let windows = windows(case, point);
+    let samples = blocks.iter().filter(|block| whole(&windows, block.round)).filter_map(|block| {
         let typical = value(block.access.as_ref()?, percent)?;
         Some(Sample { round: block.round, typical, undisturbed: None })
     });
@@ -60,6 +96,17 @@ fn series(case: &Case<'_>, point: PointId, percent: f64) -> Series {
         seen: windows.seen,
         ..Series::default()
     }
+}
+
+/// Windows only tell what was disturbed: each has mean latencies, not single ones.
+fn windows(case: &Case<'_>, point: PointId) -> Series {
+    let limits = &case.record.plan.windows.limits;
+    Series::of_windows(&case.selections[point].blocks, limits, Quantity::Latency, |_| Some(1.0))
+}
+
+/// Has the round any undisturbed window? Where there are no windows at all, nothing speaks against it.
+fn whole(windows: &Series, round: u32) -> bool {
+    windows.windows == 0 && windows.excluded == 0 || windows.in_round(round).is_some()
 }
 
 fn value(seen: &AccessHistogram, percent: f64) -> Option<f64> {

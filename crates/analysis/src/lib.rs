@@ -53,6 +53,7 @@ pub fn analyze(record: &Record) -> Report {
     let curves = curves::write(&case, &figures, &mut draft);
     let sweeps = sweeps::write(&case, &figures, &mut draft);
     let scans = scans::write(&case, &figures, &mut draft);
+    let histograms = access::histograms(&case);
     let map = maps::write(&case, &figures, &mut draft);
     let caches = AsFound::of(&case, &sweeps, &draft);
     levels::write(&case, &figures, &caches, &mut draft);
@@ -78,6 +79,7 @@ pub fn analyze(record: &Record) -> Report {
         curves,
         sweeps,
         scans,
+        histograms,
         map,
         findings: Vec::new(),
         unavailable: draft.missing,

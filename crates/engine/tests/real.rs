@@ -278,12 +278,20 @@ fn real_single_accesses_take_as_long_as_the_chases_hops() {
     let Some(cpu) = cpus().map(|cpus| cpus[0]) else { return };
     let mut plan = plan(&[cpu]);
     plan.rounds.looks = vec![6];
+    plan.request.histogram = Some(4);
     let ring = arena(&mut plan, cpu, Pages::Base, rings(64 << 20, &[(Order::FullRandom, 128)]));
     point(&mut plan, IDLE, vec![chase(cpu, ring, 0)], 20_000_000);
     let timed = Thread { cpu, job: Job::TimedChase { arena: ring, ring: 0 } };
     point(&mut plan, Measure::Access { node: 0 }, vec![timed], 20_000_000);
     let run = measured(&plan);
     assert!(run.points[1].rounds.iter().all(|block| block.windows.len() == 2), "a block is judged window by window");
+    for access in run.points[1].rounds.iter().filter_map(|block| block.access.as_ref()) {
+        let bins = access.bins.as_ref().unwrap();
+        assert_eq!(bins.counts.iter().sum::<u64>() + bins.beyond, access.count, "each access lies in one bin");
+        let filled = bins.filled();
+        let fast = filled.iter().take_while(|bin| bin.to as f64 * 1e9 / run.clock.hz <= access.percentiles[0].1);
+        assert!(fast.map(|bin| bin.count).sum::<u64>() <= access.count / 2 + access.count / 100, "{access:?}");
+    }
     let hops = by_round(&plan, &run, 0, Window::latency_ns);
     let quiet = by_round(&plan, &run, 1, |_| Some(1.0));
     let means = run.points[1].rounds.iter().zip(quiet).map(|(block, quiet)| quiet.and(Some(block.access.as_ref()?.mean_ns)));

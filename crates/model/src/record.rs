@@ -1,8 +1,8 @@
 //! What was seen: raw windows, conditions, events. A record replays: analysis needs nothing but it.
 
 use crate::{
-    AgainRecord, ArenaPhysical, BlockCounters, CounterState, DisturbanceLimits, Machine, MapRecord, NodeId, Pages, Plan, PointId,
-    PrefetchState, Reason,
+    AccessBins, AgainRecord, ArenaPhysical, BlockCounters, CounterState, DisturbanceLimits, Machine, MapRecord, NodeId, Pages,
+    Plan, PointId, PrefetchState, Reason,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -364,6 +364,9 @@ pub struct AccessHistogram {
     pub mean_ns: f64,
     /// Percentiles as (percent, ns): 50, 90, 99, 99.9, 99.99, 100.
     pub percentiles: Vec<(f64, f64)>,
+    /// How many accesses took how many ticks, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<AccessBins>,
 }
 
 /// Delays that a pilot found.

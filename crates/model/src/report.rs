@@ -1,6 +1,6 @@
 //! The result document, `memgauge-result/1`: estimates with their uncertainty, and views of them.
 
-use crate::{Command, Machine, PairMap, Plan, PrefetchVerdict, Reason, Scan, Tool};
+use crate::{Command, Histogram, Machine, PairMap, Plan, PrefetchVerdict, Reason, Scan, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,9 @@ pub struct Report {
     /// Scans of nodes' memory, by node and mix: views.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scans: Vec<Scan>,
+    /// How single accesses are spread, where that was asked for: views.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histograms: Vec<Histogram>,
     /// All pairs of many CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<PairMap>,

@@ -112,6 +112,9 @@ pub struct Request {
     /// Passes over each of a scan's regions, shared by its rounds, in place of a time, `--passes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
+    /// Single accesses are counted in bins of two to this power of clock ticks, `--histogram`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<u32>,
     /// The CPU that writes in a core-to-core transfer; `cpu` reads, `--writer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Cpu>,
@@ -344,6 +347,7 @@ impl Request {
             threads: None,
             accesses: None,
             passes: None,
+            histogram: None,
             writer: None,
             third: None,
             window: None,

@@ -2,7 +2,7 @@
 //! doesn't have. Found before anything else is decided.
 
 use crate::{pages, quota, traffic};
-use memgauge_model::{Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
+use memgauge_model::{AccessBins, Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
 pub(crate) const LARGEST_DELAY: u32 = 1_000_000;
@@ -30,6 +30,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     keepalive_cpus(request, machine)?;
     touch_cpu(request, machine)?;
     block(request)?;
+    histogram(request)?;
     buffer(request)?;
     stride(request)?;
     pages::check(request, machine)?;
@@ -167,6 +168,17 @@ fn block(request: &Request) -> Result<(), Refusal> {
             "use --order window-random, or leave it out",
         ),
         _ => Ok(()),
+    }
+}
+
+fn histogram(request: &Request) -> Result<(), Refusal> {
+    match request.histogram.filter(|width| *width > AccessBins::WIDEST_LOG2) {
+        None => Ok(()),
+        Some(width) => {
+            let problem = format!("bins wider than 2^{} ticks tell nothing apart", AccessBins::WIDEST_LOG2);
+            let remedy = format!("use 0 to {}, 3 is usual", AccessBins::WIDEST_LOG2);
+            Err(Refusal::new("--histogram", value(request, "--histogram", width), problem, remedy))
+        }
     }
 }
 

@@ -136,6 +136,7 @@ pub fn report(what: What) -> Report {
         matrices: Vec::new(),
         sweeps: Vec::new(),
         scans: Vec::new(),
+        histograms: Vec::new(),
         map: None,
         findings: Vec::new(),
         unavailable: Vec::new(),

@@ -90,6 +90,9 @@ pub struct Memory {
     /// Nodes that are shuffled together in the window-random order; 4096 if not given
     #[arg(long, global = true, value_name = "LINES", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub block: Option<u32>,
+    /// Show how single accesses are spread, in bins of 2^N clock ticks, N from 0 to 12
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub histogram: Option<u32>,
     /// Bytes of the window of lines that one core hands to another
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub window: Option<u64>,

@@ -277,6 +277,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         no_observer: place.no_observer,
         local_loads: place.local_loads,
         per_cpu: place.per_cpu,
+        histogram: memory.histogram,
         readers: place.from,
         threads: place.threads,
         accesses: effort.accesses,

@@ -338,6 +338,15 @@ fn blocks_have_so_many_lines_where_there_are_blocks() {
 }
 
 #[test]
+fn single_accesses_are_counted_where_a_bin_is_named() {
+    let plan = plan("--idle_latency -f3");
+    assert_eq!(plan.request.histogram, Some(3));
+    assert!(plan.points.iter().any(|point| matches!(point.measure, Measure::Access { .. })));
+    let wide = "-f 13: bins wider than 2^12 ticks tell nothing apart; use 0 to 12, 3 is usual";
+    assert_eq!(try_plan("--idle_latency -f13").unwrap_err().to_string(), wide);
+}
+
+#[test]
 fn who_touches_first_decides_where_the_lines_are() {
     let far = machine("icelake-2s").node(1).unwrap().cpus.first().unwrap();
     for mode in ["--idle_latency", "--loaded_latency -d0"] {

@@ -27,6 +27,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--push", "E"),
     ("--extra-reads", "G"),
     ("--block", "D"),
+    ("--histogram", "f"),
     ("--touch-cpu", "i"),
     ("--keepalive-cpus", "p"),
     ("--from", "n"),

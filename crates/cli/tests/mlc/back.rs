@@ -87,6 +87,7 @@ fn maxima_come_back() {
 #[test]
 fn chases_and_transfers_come_back() {
     hold(&["--idle_latency", "-c3", "-j1", "-t1"], &[("idle_latency", 1, 1, 1.0)]);
+    hold(&["--idle_latency", "-f4", "-t1"], &[("idle_latency", 1, 1, 1.0)]);
     hold(&["--c2c_latency"], &[("c2c_latency", 6, 1, 1.0)]);
     hold(&["--c2c_latency", "-w4", "-c2"], &[("c2c_latency", 1, 1, 1.0)]);
 }
@@ -124,4 +125,24 @@ fn a_scan_comes_back() {
     };
     assert!(rates(&document).len() > 100);
     assert_eq!(rates(&imported), rates(&document));
+}
+
+#[test]
+fn a_histogram_is_the_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("document.json");
+    let args = ["--idle_latency", "-f3", "-t1", "--simulate", "icelake-2s", "--quiet", "--json", json.to_str().unwrap()];
+    let output = mlc(&args);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let histogram = &document["histograms"][0];
+    let bins = histogram["bins"].as_array().unwrap();
+    let rows = super::behind(&text, "base_freq_range Occurrence_count");
+    assert!(bins.len() > 3 && rows.len() == bins.len() + 1, "{text}");
+    for (row, bin) in rows.iter().zip(bins) {
+        let [from, to] = ["from", "to"].map(|end| bin[end].as_u64().unwrap());
+        assert_eq!((to - from, from % 8), (8, 0));
+        assert_eq!(*row, format!("[{from:03}-{:03}]\t{}", to - 1, bin["count"]));
+    }
+    assert_eq!(*rows.last().unwrap(), format!("[>4096]\t{}", histogram["beyond"]));
 }

@@ -9,7 +9,7 @@ use super::watch::watched;
 use crate::backend::{Failure, Task};
 use memgauge_kernels::chase::{Order, RingId, Rings};
 use memgauge_kernels::{Clock, Rng, spin};
-use memgauge_model::{AccessHistogram, Block, Job, Window};
+use memgauge_model::{AccessBins, AccessHistogram, Block, Job, Window};
 use memgauge_stats::Histogram;
 use memgauge_sys as sys;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         let worker = threads_of::spawn(scope, move || {
             sys::cpu::pin_to(threads[0].cpu)?;
             let cost = cost_of_timing(clock, near)?;
-            let mut seen = Seen::default();
+            let mut seen = Seen::new(task.plan.request.histogram, cost);
             for _ in 0..windows {
                 seen.one.clear();
                 let work = || record(clock, rings, *id, place, limits, &mut seen.one);
@@ -74,23 +74,27 @@ pub fn run(hardware: &Hardware, task: &Task<'_>, memories: &mut [Memory<'_>]) ->
         cost
     })?;
     // Where every window was disturbed their accesses are all that there is; the windows say so.
-    let histogram = if seen.quiet.count() > 0 { &seen.quiet } else { &seen.all };
-    if histogram.count() == 0 {
+    let tally = if seen.quiet.histogram.count() > 0 { &seen.quiet } else { &seen.all };
+    if tally.histogram.count() == 0 {
         return Err(hardware.nothing_came("no access was timed"));
     }
-    Ok(Block { settled: true, access: Some(summary(histogram, cost, hz)), windows: seen.windows, ..Block::default() })
+    Ok(Block { settled: true, access: Some(summary(tally, cost, hz)), windows: seen.windows, ..Block::default() })
 }
 
 /// Accesses by window: a percentile is of undisturbed ones only.
-#[derive(Default)]
 struct Seen {
-    one: Histogram,
-    quiet: Histogram,
-    all: Histogram,
+    one: Tally,
+    quiet: Tally,
+    all: Tally,
     windows: Vec<Window>,
 }
 
 impl Seen {
+    fn new(width_log2: Option<u32>, cost: u64) -> Self {
+        let tally = || Tally { histogram: Histogram::new(), bins: width_log2.map(AccessBins::new), cost };
+        Self { one: tally(), quiet: tally(), all: tally(), windows: Vec::new() }
+    }
+
     /// Takes in the window that was just closed.
     fn take(&mut self, window: Window, quiet: bool) {
         self.all.merge(&self.one);
@@ -98,6 +102,38 @@ impl Seen {
             self.quiet.merge(&self.one);
         }
         self.windows.push(window);
+    }
+}
+
+/// Accesses by ticks: finely for percentiles, and in bins where somebody wants to see them.
+struct Tally {
+    histogram: Histogram,
+    bins: Option<AccessBins>,
+    /// Ticks that timing costs; the bins go without them.
+    cost: u64,
+}
+
+impl Tally {
+    #[inline]
+    fn record(&mut self, ticks: u64) {
+        self.histogram.record(ticks);
+        if let Some(bins) = &mut self.bins {
+            bins.record(ticks.saturating_sub(self.cost));
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.histogram.merge(&other.histogram);
+        if let (Some(mine), Some(theirs)) = (&mut self.bins, &other.bins) {
+            mine.merge(theirs);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.histogram.clear();
+        if let Some(bins) = &mut self.bins {
+            bins.clear();
+        }
     }
 }
 
@@ -124,7 +160,7 @@ fn cost_of_timing(clock: &Clock, near: &mut [u8]) -> Result<u64, Failure> {
 }
 
 /// Times accesses for one window; returns the ticks of those that stood still.
-fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, limits: &Limits<'_>, to: &mut Histogram) -> u64 {
+fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, limits: &Limits<'_>, to: &mut Tally) -> u64 {
     let begin = clock.start();
     let mut ticks = [0; BATCH];
     let mut stood_still = 0;
@@ -141,7 +177,8 @@ fn record(clock: &Clock, rings: &Rings<'_>, id: RingId, place: &mut u64, limits:
     stood_still
 }
 
-fn summary(histogram: &Histogram, cost: u64, hz: f64) -> AccessHistogram {
+fn summary(tally: &Tally, cost: u64, hz: f64) -> AccessHistogram {
+    let histogram = &tally.histogram;
     let ns = |ticks: u64| ticks_to_ns(ticks.saturating_sub(cost), hz);
     let named = PERCENTILES.iter().filter_map(|p| {
         #[expect(clippy::cast_precision_loss, reason = "at most 10000")]
@@ -155,5 +192,6 @@ fn summary(histogram: &Histogram, cost: u64, hz: f64) -> AccessHistogram {
         cost_ns: ticks_to_ns(cost, hz),
         mean_ns: mean.max(0.0),
         percentiles: named.chain([(100.0, max)]).collect(),
+        bins: tally.bins.clone(),
     }
 }

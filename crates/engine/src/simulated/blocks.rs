@@ -7,7 +7,9 @@ use crate::simulated::description::Description;
 use crate::simulated::faults::{Fault, Sign, is_on};
 use crate::simulated::noise::{longer, lower};
 use crate::simulated::{transfer, wide};
-use memgauge_model::{AccessHistogram, ArenaId, Block, Cpu, DisturbanceLimits, Job, Point, Quota, Reason, Signs, Window};
+use memgauge_model::{
+    AccessBins, AccessHistogram, ArenaId, Block, Cpu, DisturbanceLimits, Job, Point, Quota, Reason, Signs, Window,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -18,6 +20,8 @@ const PASS_STEPS: f64 = 400.0;
 const CLASS_NS: u64 = 2_000_000;
 /// Percentiles of single accesses over their mean: refresh makes the tail.
 const PERCENTILES: [(f64, f64); 6] = [(50.0, 0.97), (90.0, 1.08), (99.0, 2.2), (99.9, 3.1), (99.99, 4.5), (100.0, 60.0)];
+/// What the fastest access takes, by the mean.
+const FASTEST: f64 = 0.9;
 /// Slices of a warm-up that finds nothing to wait for.
 const WARMUP: u32 = 6;
 
@@ -136,7 +140,8 @@ impl SimulatedBench<'_> {
         let cost_ns = self.machine.description.clock.cost_ns;
         let count = (cut.window as f64 * f64::from(cut.windows) / (mean_ns + cost_ns)) as u64;
         let percentiles = PERCENTILES.iter().map(|(percent, share)| (*percent, mean_ns * share)).collect();
-        let access = Some(AccessHistogram { count, cost_ns, mean_ns, percentiles });
+        let bins = task.plan.request.histogram.map(|width_log2| spread(count, mean_ns, width_log2));
+        let access = Some(AccessHistogram { count, cost_ns, mean_ns, percentiles, bins });
         Ok(Block { settled: true, access, windows, ..Block::default() })
     }
 
@@ -215,4 +220,21 @@ fn stalled(description: &Description, point: &Point, now_ns: u64) -> Result<(), 
 
 fn unknown() -> Failure {
     Failure::Fatal("the plan names what the simulated machine does not have".to_owned())
+}
+
+/// Accesses as the percentiles tell them, evenly between one and the next; a tick is a nanosecond.
+fn spread(count: u64, mean_ns: f64, width_log2: u32) -> AccessBins {
+    const STEPS: u64 = 64;
+    let mut bins = AccessBins::new(width_log2);
+    let (mut below, mut fast, mut told) = (0.0, FASTEST, 0);
+    for (percent, share) in PERCENTILES {
+        for step in 1..=STEPS {
+            let part = step as f64 / STEPS as f64;
+            let upto = (count as f64 * (below + (percent - below) * part) / 100.0).round() as u64;
+            bins.record_many((mean_ns * (fast + (share - fast) * part)) as u64, upto.saturating_sub(told));
+            told = upto;
+        }
+        (below, fast) = (percent, share);
+    }
+    bins
 }

@@ -102,6 +102,7 @@ fn report(draft: Draft, from: From, paces: &[Pace]) -> Report {
         map: None,
         sweeps: Vec::new(),
         scans: Vec::new(),
+        histograms: Vec::new(),
         findings: judged.into_iter().map(|(finding, _)| finding).collect(),
         unavailable: Vec::new(),
         notes,

@@ -1,7 +1,7 @@
 //! One dependent chase and nobody else.
 
 use super::{Style, head};
-use memgauge_model::{Metric, Report};
+use memgauge_model::{Histogram, Metric, Report};
 
 /// The average of an access, in ticks of the clock and in ns.
 #[must_use]
@@ -13,7 +13,8 @@ pub fn idle(report: &Report, style: &Style) -> String {
     let line = figure.zip(ticks(report, figure)).map(|(metric, ticks)| {
         format!("Each iteration took {ticks:.1} {} (\t{:.1}\tns)\n", style.version.clocks(), metric.value)
     });
-    text + &line.unwrap_or_default()
+    let spread = report.histograms.first().map(histogram);
+    text + &line.unwrap_or_default() + &spread.unwrap_or_default()
 }
 
 /// A latency in ticks of the clock that it was timed with.
@@ -22,29 +23,18 @@ pub(super) fn ticks(report: &Report, latency: Option<&Metric>) -> Option<f64> {
     Some(latency?.value * hz / 1e9)
 }
 
-/// How single accesses are spread.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Histogram {
-    /// The clock, Hz.
-    pub clock_hz: f64,
-    /// First tick, last tick, accesses; rising.
-    pub bins: Vec<(u64, u64, u64)>,
-    /// Ticks beyond which accesses are counted together, and how many there are.
-    pub beyond: (u64, u64),
-}
-
 /// The histogram behind the line of [`idle`]; empty bins are left out.
 #[must_use]
-pub fn histogram(histogram: &Histogram) -> String {
+pub(super) fn histogram(histogram: &Histogram) -> String {
     let mhz = histogram.clock_hz / 1e6;
     let mut text = format!("\nHistogram of latencies in base frequency cycles (@ base freq of {mhz:.0} MHz)\n");
     text.push_str("base_freq_range Occurrence_count\n");
-    for (first, last, count) in histogram.bins.iter().filter(|(.., count)| *count > 0) {
-        text.push_str(&format!("[{first:03}-{last:03}]\t{count}\n"));
+    for bin in histogram.bins.iter().filter(|bin| bin.count > 0) {
+        let (first, last) = (bin.from, bin.to.saturating_sub(1));
+        text.push_str(&format!("[{first:03}-{last:03}]\t{}\n", bin.count));
     }
-    let (end, count) = histogram.beyond;
-    if count > 0 {
-        text.push_str(&format!("[>{end}]\t{count}\n"));
+    if histogram.beyond > 0 {
+        text.push_str(&format!("[>{}]\t{}\n", histogram.end, histogram.beyond));
     }
     text
 }

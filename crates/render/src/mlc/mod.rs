@@ -20,7 +20,7 @@ pub(crate) mod tests;
 
 pub use c2c::{c2c, c2c_pair};
 pub use head::banner;
-pub use idle::{Histogram, histogram, idle};
+pub use idle::idle;
 pub use loaded::loaded;
 pub use matrix::{bandwidth_matrix, latency_matrix};
 pub use peak::{max, peak};

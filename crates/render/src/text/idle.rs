@@ -1,6 +1,7 @@
 //! `memgauge idle`.
 
 use super::figures;
+use super::histogram;
 use super::page::Page;
 use super::summary;
 use memgauge_model::Metric;
@@ -10,6 +11,7 @@ pub fn section(page: &mut Page) {
     figures::placement(page, "idle_latency");
     figures::table(page, "idle_latency");
     figures::table(page, "access_latency");
+    histogram::section(page);
 }
 
 /// The headline: window-random on THP, kept awake; else the nearest thing to it that was measured.

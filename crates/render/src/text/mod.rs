@@ -5,6 +5,7 @@ mod c2c;
 mod counters;
 mod figures;
 mod heat;
+mod histogram;
 mod idle;
 mod imported;
 mod loaded;

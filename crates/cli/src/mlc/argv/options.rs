@@ -117,7 +117,7 @@ pub const ROWS: &[Row] = &[
         Ok(())
     })),
     row(('E', "<n>"), (&[C2c], &[]), "KB that the writer reads behind its lines", push),
-    row(('f', "<n>"), (&[Idle], &[]), "histogram of single accesses", |_, _| lacks("memgauge idle times single accesses")),
+    row(('f', "<n>"), (&[Idle], &[]), "histogram of single accesses", bins),
     row(('g', "<file>"), (&[Loaded], &[]), "delays, one a line", delays),
     row(('G', "<n>"), (&[C2c], &[]), "KB that the reader reads before the lines", extra_reads),
     row(('h', ""), (NOT_C2C, &[]), "pages of 1 GiB", |asked, _| pages(asked, Pages::Huge1G)),
@@ -242,6 +242,11 @@ fn parsed<T>(value: &Value<'_>, parse: fn(&str) -> Result<T, files::BadLine>) ->
 
 fn block(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
     asked.request.block_lines = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "such as -D4096"))?);
+    Ok(())
+}
+
+fn bins(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {
+    asked.request.histogram = Some(values::small(value.text).map_err(|problem| Slip::new(problem, "such as -f3"))?);
     Ok(())
 }
 

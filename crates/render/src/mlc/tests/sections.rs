@@ -1,8 +1,8 @@
 //! A literal section each, TABs and blanks as they are.
 
 use super::build::Build;
-use crate::mlc::{self, Histogram, Style, Version};
-use memgauge_model::Scan;
+use crate::mlc::{self, Style, Version};
+use memgauge_model::{Histogram, HistogramBin, Scan};
 
 fn style(args: &str, version: &str) -> Style {
     let args = args.split_whitespace().map(str::to_owned).collect();
@@ -138,15 +138,26 @@ fn loaded() {
 
 #[test]
 fn idle() {
-    let report = Build::new().idle(55.5).0;
+    let mut report = Build::new().idle(55.5).0;
     assert_eq!(
         shown(&mlc::idle(&report, &style("--idle_latency -b5900", "3.11b"))),
         "Using buffer size of 5.762MiB\nEach iteration took 111.0 base frequency clocks (→55.5→ns)\n"
     );
     assert!(mlc::idle(&report, &style("--idle_latency", "3.9a")).ends_with("took 111.0 core clocks (\t55.5\tns)\n"));
-    let bins = vec![(0, 7, 451_799), (8, 15, 0), (160, 167, 35639), (4080, 4087, 14)];
+    let bin = |from: u64, count| HistogramBin { from, to: from + 8, count };
+    report.histograms.push(Histogram {
+        name: "access_latency".into(),
+        labels: Default::default(),
+        clock_hz: 1.999_9e9,
+        width: 8,
+        cost_ns: 12.0,
+        rounds: 6,
+        bins: vec![bin(0, 451_799), bin(160, 35639), bin(4080, 14)],
+        end: 4096,
+        beyond: 2135,
+    });
     assert_eq!(
-        shown(&mlc::histogram(&Histogram { clock_hz: 1.999_9e9, bins, beyond: (4096, 2135) })),
+        shown(&mlc::idle(&report, &style("--idle_latency -f3", "3.11b"))).split_once("ns)\n").unwrap().1,
         "\nHistogram of latencies in base frequency cycles (@ base freq of 2000 MHz)\nbase_freq_range Occurrence_count\n\
          [000-007]→451799\n[160-167]→35639\n[4080-4087]→14\n[>4096]→2135\n"
     );
