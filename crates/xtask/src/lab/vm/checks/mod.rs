@@ -24,6 +24,8 @@ enum Expect {
     Document(fn(&Guest, &Value) -> Vec<String>),
     /// The same, and every figure's memory is in place and of this kind of pages.
     Pages(&'static str),
+    /// It ends well, and stdout holds all of these.
+    Said(&'static [&'static str]),
     /// It ends with 2, and one line on stderr, which holds all of these.
     Refusal(&'static [&'static str]),
 }
@@ -66,6 +68,27 @@ pub const DRY_RUN: Check = document("plan", "memgauge --dry-run --buffer 2MiB --
     faults.extend(roles::matrices(guest, plan));
     faults
 });
+
+/// In the place of the Memory Latency Checker, by its own command line: its table, TABs and all.
+pub const MLC: Check = Check {
+    name: "mlc",
+    command: "memgauge mlc --latency_matrix -b2m -x0",
+    expect: Expect::Said(&["\t\tNuma node\nNuma node\t     0\t     1\t\n       0\t", "\n       1\t"]),
+};
+
+/// Command lines of a tutorial of the Memory Latency Checker, as they stand there: sixteen CPUs or more, two sockets.
+pub const TUTORIAL: Check = Check {
+    name: "a tutorial's command lines",
+    command: "printf '0\\n200\\n' > delay.txt
+set -e
+for line in '--idle_latency -c0 -j0 -b200m -t5' '--idle_latency -e -r -c0 -j0 -b200m -t5' '--idle_latency -c0 -j1 -b200m -t10' \
+  '--loaded_latency -c0 -k1-15 -j0 -R -b100m -t10' '--loaded_latency -c0 -k1-15 -j0 -R -b100m -d1000 -t20' \
+  '--loaded_latency -c0 -k1-15 -j0 -R -b100m -g delay.txt -t10' '--loaded_latency -T -k0-15 -j0 -R -b100m -d0 -t20'; do
+  memgauge mlc $line --dry-run
+done
+echo all of them",
+    expect: Expect::Said(&["memory of node 0", "memory of node 1", "loads CPUs 1-15", "200 MiB", "all of them"]),
+};
 
 pub const THIRD_CORE: Check = document(
     "a third core in between",
@@ -132,10 +155,14 @@ impl Check {
         if ran.code != 0 {
             return vec![format!("exit code {}: {}", ran.code, ran.stderr.trim())];
         }
+        if let Expect::Said(words) = self.expect {
+            let lacking = words.iter().filter(|word| !ran.stdout.contains(**word));
+            return lacking.map(|word| format!("stdout lacks {word:?}: {}", ran.stdout.trim())).collect();
+        }
         match (serde_json::from_str(&ran.stdout), &self.expect) {
             (Ok(document), Expect::Document(faults)) => faults(guest, &document),
             (Ok(document), Expect::Pages(kind)) => figures::on_pages(&document, kind),
-            (Ok(_), Expect::Refusal(_)) => Vec::new(),
+            (Ok(_), Expect::Refusal(_) | Expect::Said(_)) => Vec::new(),
             (Err(error), _) => vec![format!("stdout is no JSON: {error}")],
         }
     }
@@ -176,6 +203,13 @@ mod tests {
     fn a_failing_command_is_a_fault() {
         assert_eq!(faults(&TOPOLOGY, 2, "{}", ""), 1);
         assert_eq!(faults(&TOPOLOGY, 0, "text", ""), 1);
+    }
+
+    #[test]
+    fn what_is_to_be_said_must_all_be_there() {
+        assert_eq!(faults(&TUTORIAL, 0, "memory of node 0, memory of node 1, loads CPUs 1-15, 200 MiB\nall of them\n", ""), 0);
+        assert_eq!(faults(&TUTORIAL, 0, "memory of node 0, loads CPUs 1-15, 200 MiB\n", ""), 2);
+        assert_eq!(faults(&TUTORIAL, 22, "all of them", ""), 1);
     }
 
     #[test]
