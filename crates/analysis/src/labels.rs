@@ -102,6 +102,9 @@ pub(crate) fn of_point(record: &Record, point: &Point) -> Labels {
     if prefetch_off(record, point) {
         set(&mut labels, "prefetch", "off");
     }
+    if plan.request.folder.is_some() {
+        set(&mut labels, "memory", "file");
+    }
     labels
 }
 

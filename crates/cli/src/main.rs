@@ -6,6 +6,7 @@ mod documents;
 mod environment;
 mod exit;
 mod files;
+mod folder;
 mod import;
 mod mlc;
 mod outputs;

@@ -4,7 +4,7 @@ use crate::args::{self, About, Call, Command};
 use crate::outputs::{self, Outputs};
 use crate::progress::Line;
 use crate::trouble::{Trouble, signal_code};
-use crate::{documents, environment, exit, import, prefetch, repeat, say, simulation};
+use crate::{documents, environment, exit, folder, import, prefetch, repeat, say, simulation};
 use memgauge_engine::simulated::Simulated;
 use memgauge_engine::{Backend, Hardware};
 use memgauge_machine::Root;
@@ -54,7 +54,8 @@ fn topology(call: &Call) -> Result<u8, Trouble> {
 
 fn dry_run(call: &Call) -> Result<u8, Trouble> {
     let machine = machine(call)?;
-    let plan = memgauge_plan::build(&call.request, &machine)?;
+    let mut plan = memgauge_plan::build(&call.request, &machine)?;
+    folder::look(&mut plan)?;
     let text = memgauge_render::plan(&plan, &machine, call.format, &say::style()).unwrap_or_default();
     outputs::at_once(call, &text, || memgauge_render::json(&plan), "plan.json")?;
     Ok(exit::DONE)
@@ -101,6 +102,7 @@ fn measure(call: &Call) -> Result<Obtained, Trouble> {
     if turn.waited || machine.sharing_probes.iter().any(|probe| probe.shared) {
         plan = memgauge_plan::build(&call.request, &machine)?;
     }
+    folder::look(&mut plan)?;
     let (guard, prefetchers) = prefetch::take(&plan, !turn.concurrent)?;
     if let Some(guard) = guard {
         hardware.hold_prefetchers(guard);
@@ -114,7 +116,8 @@ fn measure(call: &Call) -> Result<Obtained, Trouble> {
 fn simulate(call: &Call) -> Result<Obtained, Trouble> {
     let description = simulation::description(call)?;
     let machine = description.machine();
-    let plan = memgauge_plan::build(&call.request, &machine)?;
+    let mut plan = memgauge_plan::build(&call.request, &machine)?;
+    folder::look(&mut plan)?;
     let outputs = Outputs::prepare(&call.output)?;
     signals::install().map_err(|error| Trouble::Failed(format!("signals: {error}")))?;
     let mut backend = Simulated::new(description, plan.request.seed, signals::stop_flag());

@@ -115,6 +115,9 @@ pub struct Request {
     /// Single accesses are counted in bins of two to this power of clock ticks, `--histogram`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<u32>,
+    /// The folder of whose files memory is, in place of anonymous memory, `--memory-dir`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The CPU that writes in a core-to-core transfer; `cpu` reads, `--writer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<Cpu>,
@@ -348,6 +351,7 @@ impl Request {
             accesses: None,
             passes: None,
             histogram: None,
+            folder: None,
             writer: None,
             third: None,
             window: None,

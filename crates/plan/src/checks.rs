@@ -2,7 +2,7 @@
 //! doesn't have. Found before anything else is decided.
 
 use crate::{pages, quota, traffic};
-use memgauge_model::{AccessBins, Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Refusal, Request, What};
+use memgauge_model::{AccessBins, Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Pages, Refusal, Request, What};
 
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
 pub(crate) const LARGEST_DELAY: u32 = 1_000_000;
@@ -31,6 +31,7 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     touch_cpu(request, machine)?;
     block(request)?;
     histogram(request)?;
+    folder(request)?;
     buffer(request)?;
     stride(request)?;
     pages::check(request, machine)?;
@@ -168,6 +169,16 @@ fn block(request: &Request) -> Result<(), Refusal> {
             "use --order window-random, or leave it out",
         ),
         _ => Ok(()),
+    }
+}
+
+fn folder(request: &Request) -> Result<(), Refusal> {
+    match request.pages.filter(|pages| request.folder.is_some() && *pages != Pages::Base) {
+        None => Ok(()),
+        Some(pages) => {
+            let problem = "pages of files are what their file system makes of them (--memory-dir)";
+            Err(Refusal::new("--pages", value(request, "--pages", pages.word()), problem, "leave it out"))
+        }
     }
 }
 

@@ -45,8 +45,9 @@ pub(crate) struct Choices {
 impl Choices {
     pub fn new(request: &Request, machine: &Machine) -> Result<Self, Refusal> {
         let mut notes = Vec::new();
-        let main = request.pages.unwrap_or_else(|| if pages::has_thp(machine) { Pages::Thp } else { Pages::Base });
-        if request.pages.is_none() && main == Pages::Base {
+        let usual = if pages::has_thp(machine) && request.folder.is_none() { Pages::Thp } else { Pages::Base };
+        let main = request.pages.unwrap_or(usual);
+        if request.pages.is_none() && request.folder.is_none() && main == Pages::Base {
             let state = machine.memory.thp.known().map_or("not shown by this kernel", String::as_str);
             notes.push(format!("transparent huge pages: {state}; base pages are used throughout"));
         }

@@ -4,6 +4,7 @@ use std::{path::Path, ptr::NonNull, slice};
 
 use crate::{
     errno::Errno,
+    folder,
     limits::page_size,
     mapping::{Advice, Mapping},
     mask,
@@ -25,7 +26,7 @@ pub struct ArenaSpec {
     pub guard: bool,
 }
 
-/// Anonymous private memory, zeroed. Unmapped on drop; not inherited by forks, not dumped.
+/// Memory of its own, zeroed: anonymous, or of a file that has no name. Unmapped on drop; not inherited by forks, not dumped.
 #[derive(Debug)]
 pub struct Arena {
     /// Holds the memory; declared for its drop.
@@ -34,6 +35,7 @@ pub struct Arena {
     len: usize,
     pages: Pages,
     binding: Option<Binding>,
+    dax: bool,
 }
 
 /// What came of asking for a node.
@@ -82,6 +84,14 @@ pub enum ArenaError {
         /// The kernel's answer.
         errno: Errno,
     },
+    /// There is no such file: the folder is full, read-only, not there.
+    #[error("can't make a file of {bytes} bytes there: {errno}")]
+    File {
+        /// What was asked for, rounded up.
+        bytes: u64,
+        /// The kernel's answer.
+        errno: Errno,
+    },
     /// The node can't be bound to.
     #[error(transparent)]
     Bind(#[from] BindError),
@@ -115,11 +125,34 @@ impl Arena {
     /// An [`ArenaError`].
     pub fn map(spec: &ArenaSpec) -> Result<Self, ArenaError> {
         let (mapping, start, len) = reserve(spec)?;
-        let mut arena = Self { mapping, start, len, pages: spec.pages, binding: None };
+        let mut arena = Self { mapping, start, len, pages: spec.pages, binding: None, dax: false };
         arena.advise();
         if let Some(node) = spec.node {
             arena.bind(node)?;
         }
+        Ok(arena)
+    }
+
+    /// The same of a file in `folder`, that has no name and lasts as long as the arena. Storage is kept for all of it before this returns, so
+    /// that a full disk is an error and no signal. Pages are base pages, or what the file system makes of them.
+    ///
+    /// # Errors
+    ///
+    /// An [`ArenaError`].
+    pub fn map_in(folder: &Path, spec: &ArenaSpec) -> Result<Self, ArenaError> {
+        let (mapping, start, len) = reserve(&ArenaSpec { pages: Pages::Base, ..*spec })?;
+        let failed = |errno| ArenaError::File { bytes: len as u64, errno };
+        let file = folder::nameless(folder).map_err(failed)?;
+        let offset = start.as_ptr().addr() - mapping.address();
+        // The length alone: where files are memory, storage is taken from the node to which the mapping is bound.
+        file.set_len(len as u64).map_err(|error| failed(error.into()))?;
+        let (mapping, start, dax) = mapping.open_file(offset, len, &file).map_err(failed)?;
+        let mut arena = Self { mapping, start, len, pages: Pages::Base, binding: None, dax };
+        arena.advise();
+        if let Some(node) = spec.node {
+            arena.bind(node)?;
+        }
+        folder::claim(&file, len).map_err(failed)?;
         Ok(arena)
     }
 
@@ -146,6 +179,12 @@ impl Arena {
     #[must_use]
     pub fn binding(&self) -> Option<Binding> {
         self.binding
+    }
+
+    /// Is the memory storage that is mapped itself (DAX)? The kernel tells no node of its pages.
+    #[must_use]
+    pub fn is_storage(&self) -> bool {
+        self.dax
     }
 
     /// The kind of pages that was asked for. What was got is for [`placement`](Self::placement).

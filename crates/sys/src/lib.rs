@@ -19,6 +19,7 @@ mod smaps;
 pub mod arena;
 pub mod clock;
 pub mod cpu;
+pub mod folder;
 pub mod guard;
 pub mod limits;
 pub mod lock;

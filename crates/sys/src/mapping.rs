@@ -1,6 +1,6 @@
-//! An anonymous range of address space that unmaps itself.
+//! A range of address space that unmaps itself.
 
-use std::ptr::NonNull;
+use std::{fs::File, os::fd::AsRawFd, ptr::NonNull};
 
 use libc::c_int;
 
@@ -54,6 +54,29 @@ impl Mapping {
         let errno = Errno::last();
         self.abandon(offset, len);
         Err(errno)
+    }
+
+    /// Puts `len` bytes of a file, from its start, in place of `len` bytes from `offset`. Tells whether they are the storage itself: only
+    /// there the kernel takes MAP_SYNC.
+    pub(crate) fn open_file(self, offset: usize, len: usize, file: &File) -> Result<(Self, NonNull<u8>, bool), Errno> {
+        let start = self.at(offset, len);
+        let prot = libc::PROT_READ | libc::PROT_WRITE;
+        let mut refused = Errno(0);
+        for (flags, dax) in [(libc::MAP_SHARED_VALIDATE | libc::MAP_SYNC, true), (libc::MAP_SHARED, false)] {
+            let (flags, file) = (flags | libc::MAP_FIXED, file.as_raw_fd());
+            // SAFETY: the range lies in this mapping, which nobody refers into yet.
+            let mapped = unsafe { libc::mmap(start.as_ptr().cast(), len, prot, flags, file, 0) };
+            if mapped != libc::MAP_FAILED {
+                return Ok((self, start, dax));
+            }
+            refused = Errno::last();
+            // Whatever else the answer was, the range may be gone, and somebody else's by now.
+            if !matches!(refused.0, libc::EOPNOTSUPP | libc::EINVAL) {
+                break;
+            }
+        }
+        self.abandon(offset, len);
+        Err(refused)
     }
 
     /// Advises the kernel about memory in this mapping. For advice that changes no contents.

@@ -13,7 +13,7 @@ use crate::placement::GotKind;
 struct Vma {
     range: Range<usize>,
     rss: u64,
-    anon_huge: u64,
+    huge: u64,
     kernel_page: u64,
 }
 
@@ -58,12 +58,13 @@ fn field(line: &str, vma: &mut Vma) {
     let Some((name, value)) = line.split_once(':') else { return };
     let place = match name {
         "Rss" => &mut vma.rss,
-        "AnonHugePages" => &mut vma.anon_huge,
+        // One of them, by what the mapping is of.
+        "AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped" => &mut vma.huge,
         "KernelPageSize" => &mut vma.kernel_page,
         _ => return,
     };
     let kib = value.trim().strip_suffix("kB").and_then(|kib| kib.trim().parse::<u64>().ok());
-    *place = kib.unwrap_or(0).saturating_mul(1024);
+    *place = place.saturating_add(kib.unwrap_or(0).saturating_mul(1024));
 }
 
 fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
@@ -78,7 +79,7 @@ fn sum(vmas: &[Vma], arena: &Range<usize>, base_page: u64) -> GotKind {
     let (mut huge, mut total) = (0u64, 0u64);
     for vma in mine() {
         let own = vma.range.end.min(arena.end).saturating_sub(vma.range.start.max(arena.start));
-        huge = scale(vma.anon_huge, own, vma.range.len()).saturating_add(huge);
+        huge = scale(vma.huge, own, vma.range.len()).saturating_add(huge);
         total = scale(vma.rss, own, vma.range.len()).saturating_add(total);
     }
     match (huge, total) {
@@ -98,7 +99,7 @@ fn scale(bytes: u64, part: usize, whole: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn vma(range: &str, rss: u64, anon_huge: u64, page: u64) -> String {
+    fn vma(range: &str, rss: u64, huge: u64, page: u64) -> String {
         format!(
             "{range} rw-p 00000000 00:00 0 \n\
              Size:              65536 kB\n\
@@ -106,7 +107,7 @@ mod tests {
              MMUPageSize:        {page:4} kB\n\
              Rss:            {rss:8} kB\n\
              Pss:            {rss:8} kB\n\
-             AnonHugePages:  {anon_huge:8} kB\n\
+             AnonHugePages:  {huge:8} kB\n\
              ShmemPmdMapped:        0 kB\n\
              FilePmdMapped:         0 kB\n\
              Private_Hugetlb:       0 kB\n\

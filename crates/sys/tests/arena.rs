@@ -53,6 +53,22 @@ fn memory_is_zeroed_aligned_and_all_there() {
 }
 
 #[test]
+fn files_without_a_name_are_memory_too() {
+    let folder = std::env::temp_dir().join(format!("memgauge-arena-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    let mut arena = Arena::map_in(&folder, &spec(3 * MIB + 1, Pages::Thp)).unwrap();
+    assert_eq!((arena.pages(), arena.len()), (Pages::Base, Pages::Base.round_up(3 * MIB + 1).unwrap() as usize));
+    arena.populate(&GO_ON).unwrap();
+    assert!(arena.as_slice().iter().all(|&byte| byte == 0));
+    arena.as_mut_slice().fill(7);
+    assert!(arena.as_slice().iter().all(|&byte| byte == 7));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "no name");
+    fs::remove_dir(&folder).unwrap();
+    let gone = Arena::map_in(&folder, &spec(MIB, Pages::Base)).unwrap_err();
+    assert_eq!(gone, ArenaError::File { bytes: MIB, errno: Errno(libc::ENOENT) });
+}
+
+#[test]
 fn a_byte_before_is_a_fault() {
     dies_of("a_byte_before_is_a_fault", || {
         let arena = Arena::map(&spec(MIB, Pages::Base)).unwrap();

@@ -90,6 +90,9 @@ pub struct Memory {
     /// Nodes that are shuffled together in the window-random order; 4096 if not given
     #[arg(long, global = true, value_name = "LINES", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub block: Option<u32>,
+    /// Memory of nameless files in this folder: persistent memory (DAX), or the page cache
+    #[arg(long, global = true, value_name = "DIR")]
+    pub memory_dir: Option<String>,
     /// Show how single accesses are spread, in bins of 2^N clock ticks, N from 0 to 12
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub histogram: Option<u32>,

@@ -84,6 +84,7 @@ const ROWS: &[Row] = &[
     row("from", |what| what == What::Scan, false),
     row("threads", |what| what == What::Scan, false),
     row("block", windows, false),
+    row("memory_dir", |what| what == What::Idle, false),
     row("histogram", |what| what == What::Idle, false),
     row("writer", |what| what == What::C2c, false),
     row("third", |what| what == What::C2c, false),

@@ -278,6 +278,7 @@ fn request(what: What, cli: &Cli, given: BTreeMap<String, String>) -> Request {
         local_loads: place.local_loads,
         per_cpu: place.per_cpu,
         histogram: memory.histogram,
+        folder: memory.memory_dir.clone(),
         readers: place.from,
         threads: place.threads,
         accesses: effort.accesses,

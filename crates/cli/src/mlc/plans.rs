@@ -347,6 +347,14 @@ fn single_accesses_are_counted_where_a_bin_is_named() {
 }
 
 #[test]
+fn memory_of_files_has_the_pages_that_it_has() {
+    let plan = plan("--idle_latency -J/mnt/pmem -c0");
+    assert_eq!(plan.request.folder.as_deref(), Some("/mnt/pmem"));
+    assert!(plan.arenas.iter().all(|arena| arena.pages == memgauge_model::Pages::Base));
+    assert!(try_plan("--idle_latency -J/mnt/pmem -L").unwrap_err().to_string().starts_with("-L"));
+}
+
+#[test]
 fn who_touches_first_decides_where_the_lines_are() {
     let far = machine("icelake-2s").node(1).unwrap().cpus.first().unwrap();
     for mode in ["--idle_latency", "--loaded_latency -d0"] {

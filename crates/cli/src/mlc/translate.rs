@@ -28,6 +28,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("--extra-reads", "G"),
     ("--block", "D"),
     ("--histogram", "f"),
+    ("--memory-dir", "J"),
     ("--touch-cpu", "i"),
     ("--keepalive-cpus", "p"),
     ("--from", "n"),

@@ -146,3 +146,35 @@ fn a_histogram_is_the_documents() {
     }
     assert_eq!(*rows.last().unwrap(), format!("[>4096]\t{}", histogram["beyond"]));
 }
+
+#[test]
+fn real_memory_of_files_is_told_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (memory, json) = (folder.path().join("memory"), folder.path().join("document.json"));
+    std::fs::create_dir(&memory).unwrap();
+    let place = format!("-J{}", memory.display());
+    let args = ["--idle_latency", &place, "-r", "-b32m", "-x1", "--quiet", "--json", json.to_str().unwrap()];
+    let output = mlc(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("Each iteration took "));
+    let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let notes = document["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let told = notes.filter(|note| note.starts_with(&format!("memory is of files in {} (", memory.display()))).count();
+    assert_eq!(told, 1);
+    let idle = figures(&document, "idle_latency");
+    assert!(!idle.is_empty() && idle.iter().all(|figure| figure["labels"]["memory"] == "file"));
+    assert_eq!(std::fs::read_dir(&memory).unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_that_can_hold_no_memory_is_refused_in_a_line() {
+    let said = |args: &[&str]| {
+        let output = mlc(args);
+        assert_eq!(output.status.code(), Some(22));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let absent = said(&["--idle_latency", "-J/nowhere/at/all", "-b32m"]);
+    assert!(absent.contains("-J /nowhere/at/all: no file can be made and mapped there: No such file or directory"), "{absent}");
+    let described = said(&["--idle_latency", "-J/tmp", "-b32m", "--simulate", "icelake-2s"]);
+    assert!(described.contains("-J /tmp: a machine that is only described has no files; leave it out"), "{described}");
+}

@@ -6,6 +6,7 @@ use memgauge_kernels::{chase, chase::Rings};
 use memgauge_model::{Arena as Planned, ArenaId, Avail, EventKind, Holds, Pages, Physical, Placement, Plan, Reason};
 use memgauge_sys::{self as sys, ArenaSpec, Binding, GotKind, Method, pagemap::PhysicalError};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Pages that the kernel is asked about in each arena.
 pub const SAMPLES: usize = 4096;
@@ -68,7 +69,11 @@ pub fn map(plan: &Plan, ids: &[ArenaId]) -> Result<Held, Failure> {
             Pages::Huge2M | Pages::Huge1G => sys::Pages::Huge { bytes: planned.page_bytes },
         };
         let spec = ArenaSpec { bytes: planned.bytes, pages, node: (!planned.first_touch).then_some(planned.node), guard: true };
-        let arena = match sys::Arena::map(&spec).map_err(unmapped) {
+        let arena = match &plan.request.folder {
+            Some(folder) => sys::Arena::map_in(Path::new(folder), &spec),
+            None => sys::Arena::map(&spec),
+        };
+        let arena = match arena.map_err(unmapped) {
             Ok(arena) => arena,
             Err(failure) => {
                 lost.insert(id, dispensable(planned, failure)?);
@@ -101,6 +106,8 @@ fn unmapped(error: sys::ArenaError) -> Failure {
         sys::ArenaError::Map { errno, .. } | sys::ArenaError::Bind(sys::BindError::Kernel { errno, .. }) => {
             Failure::refused(*errno, error)
         }
+        // The others would be files of the same folder.
+        sys::ArenaError::File { .. } => Failure::Fatal(error.to_string()),
         sys::ArenaError::TooLarge { .. } | sys::ArenaError::HugePageSize { .. } => Failure::point(Reason::NotSupported, error),
         _ => Failure::point(Reason::NotPresent, error),
     }
@@ -124,10 +131,10 @@ pub fn release(arenas: Vec<Mapped>) {
 pub fn placements(plan: &Plan, mapped: &[Mapped]) -> BTreeMap<ArenaId, Placement> {
     let arenas: Vec<&sys::Arena> = mapped.iter().map(|mapped| &mapped.arena).collect();
     let seen = sys::placement::of_all(&arenas, SAMPLES);
-    mapped.iter().zip(seen).map(|(mapped, seen)| (mapped.id, placement(&plan.arenas[mapped.id], mapped.bound, seen))).collect()
+    mapped.iter().zip(seen).map(|(mapped, seen)| (mapped.id, placement(&plan.arenas[mapped.id], mapped, seen))).collect()
 }
 
-fn placement(planned: &Planned, bound: bool, seen: sys::Placement) -> Placement {
+fn placement(planned: &Planned, mapped: &Mapped, seen: sys::Placement) -> Placement {
     let kind = match seen.kind {
         GotKind::Base => "base".to_owned(),
         GotKind::Thp => "thp".to_owned(),
@@ -145,6 +152,9 @@ fn placement(planned: &Planned, bound: bool, seen: sys::Placement) -> Placement 
         Method::NumaMaps => "numa_maps",
         Method::None => "none",
     };
+    // Of storage's pages it tells errors alone, which say nothing against their place.
+    let (seen, verified) =
+        if mapped.arena.is_storage() { (sys::Placement { pages_sampled: 0, ..seen }, "none") } else { (seen, verified) };
     Placement {
         node: planned.node,
         pages: seen.pages_sampled,
@@ -152,7 +162,7 @@ fn placement(planned: &Planned, bound: bool, seen: sys::Placement) -> Placement 
         asked: planned.pages,
         kind,
         verified: verified.to_owned(),
-        method: if bound { "mbind" } else { "first touch" }.to_owned(),
+        method: if mapped.bound { "mbind" } else { "first touch" }.to_owned(),
     }
 }
 

@@ -212,6 +212,7 @@ pub fn ask(what: What, flags: &[(&str, &str)]) -> Request {
             "--via" => request.via = Some(text.parse().unwrap()),
             "--keepalive-cpus" => request.keepalive_cpus = Some(list(text)),
             "--touch-cpu" => request.touch_cpu = Some(text.parse().unwrap()),
+            "--memory-dir" => request.folder = Some(text.to_owned()),
             "--histogram" => request.histogram = Some(text.parse().unwrap()),
             "--block" => request.block_lines = Some(text.parse().unwrap()),
             "--no-observer" => request.no_observer = true,

@@ -214,6 +214,7 @@ fn condition(page: &Page, key: &str, value: &str) -> String {
         "extra_reads" => format!("reader reads {text} more"),
         "percentile" if text == "max" => "slowest".to_owned(),
         "percentile" => format!("p{text}"),
+        "memory" if text == "file" => "memory of files".to_owned(),
         "home" => format!("home node {text}"),
         "cpu" => format!("CPU {text}"),
         "cpus" => format!("CPUs {text}"),

@@ -1,6 +1,6 @@
 //! The options: one row a letter. A row says what stands behind the letter, in which modes it has a meaning, in which it is
-//! harmless (refused elsewhere: it would mislead), and what it sets. A letter that is known and can't be had yet is refused, never
-//! taken in silence.
+//! harmless (refused elsewhere: it would mislead), and what it sets. A letter that is known and can't be had is refused,
+//! never taken in silence.
 
 use super::Asked;
 use super::modes::Mode;
@@ -131,7 +131,10 @@ pub const ROWS: &[Row] = &[
         Ok(())
     }),
     row(('j', "<n>"), (&[Idle, Loaded, Scan], &[]), "memory of this node", node),
-    row(('J', "<dir>"), (&[Idle], &[]), "memory of a file in this folder", |_, _| lacks("leave it out")),
+    row(('J', "<dir>"), (&[Idle], &[]), "memory of a file in this folder", |asked, value| {
+        asked.request.folder = Some(value.text.to_owned());
+        Ok(())
+    }),
     row(('k', "<list>"), (STREAMS, &[]), "CPUs that load", cpus),
     row(('K', "<n>"), (STREAMS, &[]), "0 whole lines, 1 and 2 parts", partial),
     row(('l', "<n>"), (CHASES, &[BandwidthMatrix, Peak, Max, Scan]), "stride, bytes", stride),
@@ -188,10 +191,6 @@ pub const ROWS: &[Row] = &[
 /// The row of a letter.
 pub fn row_of(letter: char) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.letter == letter)
-}
-
-fn lacks(remedy: &str) -> Result<(), Slip> {
-    Err(Slip::new("memgauge does not do this here", remedy))
 }
 
 fn buffer(asked: &mut Asked, value: &Value<'_>) -> Result<(), Slip> {

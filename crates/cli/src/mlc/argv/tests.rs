@@ -112,9 +112,6 @@ fn sample(letter: char) -> &'static str {
     }
 }
 
-/// Letters that no mode has; when one can be had, it leaves this list and gets its test.
-const LACKING: &str = "J";
-
 #[test]
 fn each_letter_is_taken_where_it_means_something_and_refused_elsewhere() {
     for row in ROWS {
@@ -128,13 +125,9 @@ fn each_letter_is_taken_where_it_means_something_and_refused_elsewhere() {
                 continue;
             }
             let known = row.meaning.contains(&mode) || row.harmless.contains(&mode);
-            let lacks = LACKING.contains(row.letter);
-            match (known, lacks) {
-                (false, _) => assert!(answer.contains("has no meaning for"), "-{} {mode:?}: {answer}", row.letter),
-                (true, true) => {
-                    assert!(answer.contains("memgauge does not do this here; "), "-{} {mode:?}: {answer}", row.letter)
-                }
-                (true, false) => assert_eq!(answer, "taken", "-{} {mode:?}", row.letter),
+            match known {
+                false => assert!(answer.contains("has no meaning for"), "-{} {mode:?}: {answer}", row.letter),
+                true => assert_eq!(answer, "taken", "-{} {mode:?}", row.letter),
             }
         }
         assert_eq!(line(&format!("-{}", row.letter)) == "taken", row.whole_run && row.value.is_empty(), "-{}", row.letter);
