@@ -117,8 +117,8 @@ pub struct Traffic {
     /// Mixes: read, write, write-nt, copy, copy-nt, scale, add, triad (each with -nt), ratios such as 2:1, MLC's codes
     #[arg(long, global = true, value_name = "NAME,…", value_parser = mixes, allow_hyphen_values = true)]
     pub mix: Option<Mixes>,
-    /// Load threads told by themselves: CPUS:MIX:seq|random:SIZE:NODE[:DELAY], NODE may be local; or with a second stream
-    /// …:NODE+NODE:PERCENT; once for each line
+    /// Load threads told by themselves: CPUS:MIX:seq|random:SIZE:NODE (or local), then :DELAY if they have their own; or with a
+    /// second stream …:NODE+NODE:PERCENT; once for each line
     #[arg(long, global = true, value_name = "LINE", value_parser = assignment, allow_hyphen_values = true)]
     pub assign: Vec<Assignment>,
     /// Order of the streams' lines: sequential, or random inside blocks

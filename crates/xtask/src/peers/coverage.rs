@@ -14,6 +14,8 @@ use crate::say;
 
 /// 35 of 40: an interval of 95 % that is honest fails that once in seventy times.
 const COVERING: f64 = 0.875;
+/// Runs to each side that are near.
+const NEAR: usize = 4;
 /// Fewer runs are no share.
 const ENOUGH: usize = 20;
 
@@ -33,7 +35,16 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
     ];
     let verdict = rows.iter().map(|(_, verdict)| *verdict).find(|verdict| *verdict == Verdict::Fails);
     let verdict = verdict.or_else(|| rows.iter().map(|(_, verdict)| *verdict).find(|verdict| *verdict == Verdict::TooFewPairs));
-    let head = ["", "runs", "not counted", "pooled median", "half-width, median", "intervals that cover it", "verdict"];
+    let head = [
+        "",
+        "runs",
+        "not counted",
+        "pooled median",
+        "half-width, median",
+        "intervals that cover it",
+        "the runs around",
+        "verdict",
+    ];
     let text = table::aligned(&head.map(str::to_owned), &rows.map(|(cells, _)| cells));
     let about = format!(
         "{}, {} runs each of six rounds; idle: CPU {}, {} MiB, {} pages; read: {} MiB a thread. Of {} runs {} stated intervals must cover the median of all",
@@ -49,7 +60,7 @@ pub fn measure(setting: &Setting<'_>) -> Result<Result<Section, String>> {
     Ok(Ok(Section { part: Part::Coverage, about, body: Body::Counted { text, verdict: verdict.unwrap_or(Verdict::Holds) } }))
 }
 
-fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure, Void>>) -> Result<([String; 7], Verdict)> {
+fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure, Void>>) -> Result<([String; 8], Verdict)> {
     say::stage(&format!("coverage, {name}: {} runs", setting.pairs));
     let mut figures: Vec<Figure> = Vec::new();
     let mut tried = 0_usize;
@@ -68,6 +79,7 @@ fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure
     let runs = one_class(&figures);
     let pooled = median(runs.iter().map(|run| run.0).collect());
     let covering = runs.iter().filter(|run| run.1.0 <= pooled && pooled <= run.1.1).count();
+    let nearby = around(&runs);
     let half = median(runs.iter().map(|run| (run.1.1 - run.1.0) / 2.0 / run.0).collect());
     let verdict = judged(covering, runs.len());
     let word = match verdict {
@@ -83,9 +95,21 @@ fn row(name: &str, setting: &Setting<'_>, run: &dyn Fn() -> Result<Result<Figure
         value,
         format!("{:.2} %", half * 100.0),
         covering.to_string(),
+        nearby.to_string(),
         word.to_owned(),
     ];
     Ok((cells, verdict))
+}
+
+/// Runs whose interval covers the median of those around it, four to each side: a host that drifts over the minutes is then no fault of the
+/// intervals.
+fn around(runs: &[(f64, (f64, f64))]) -> usize {
+    let covers = |(at, (_, (lo, hi))): &(usize, &(f64, (f64, f64)))| {
+        let near = &runs[at.saturating_sub(NEAR)..runs.len().min(at + NEAR + 1)];
+        let middle = median(near.iter().map(|run| run.0).collect());
+        (*lo..=*hi).contains(&middle)
+    };
+    runs.iter().enumerate().filter(covers).count()
 }
 
 /// In the figure's own unit, for whoever wants to see whether it drifted.
@@ -131,6 +155,15 @@ mod tests {
     #[test]
     fn thirty_five_of_forty_are_enough() {
         assert_eq!((judged(35, 40), judged(34, 40), judged(19, 19)), (Verdict::Holds, Verdict::Fails, Verdict::TooFewPairs));
+    }
+
+    #[test]
+    fn a_drift_is_no_fault_of_those_that_hold_what_is_around_them() {
+        let drifting: Vec<(f64, (f64, f64))> =
+            (0..40).map(|at| f64::from(at) / 4.0).map(|at| (at, (at - 1.0, at + 1.0))).collect();
+        assert_eq!(around(&drifting), 40);
+        let narrow: Vec<(f64, (f64, f64))> = (0..40).map(|at| f64::from(at % 3)).map(|at| (at, (at - 0.1, at + 0.1))).collect();
+        assert!(around(&narrow) < 25);
     }
 
     #[test]
