@@ -29,16 +29,17 @@ pub fn with_behind<T>(commands: Vec<Command>, step: impl FnOnce() -> T) -> T {
 }
 
 fn last_in_line(command: &Command) -> Command {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    // Below every nice value: an emulator that spins for a CPU that a compiler has crawls.
+    let mut idle = Command::new("chrt");
+    idle.args(["--idle", "0"]).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => nice.env(name, value),
-            None => nice.env_remove(name),
+            Some(value) => idle.env(name, value),
+            None => idle.env_remove(name),
         };
     }
-    nice.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    nice
+    idle.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    idle
 }
 
 #[cfg(test)]
