@@ -201,7 +201,7 @@ mod real_runs {
                 .collect::<Vec<_>>()
         };
         assert!(!values(&one).is_empty());
-        assert_ne!(values(&one), values(&two));
+        assert_ne!(values(&one), values(&two), "{} {}", one["status"], one["unavailable"]);
     }
 
     #[test]
