@@ -669,7 +669,7 @@ impl Estimate {
     /// Everything together, ns.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        self.setup_ns + self.warmup_ns + self.windows_ns
+        self.setup_ns.saturating_add(self.warmup_ns).saturating_add(self.windows_ns)
     }
 
     /// About the time if only so many rounds are made, ns: precision may be reached at an earlier look.

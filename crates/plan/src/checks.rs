@@ -4,6 +4,8 @@
 use crate::{pages, quota, traffic};
 use memgauge_model::{AccessBins, Cpu, CpuList, Delays, Isa, Machine, Node, NodeId, Order, Pages, Refusal, Request, What};
 
+/// The longest that a figure's windows may take together.
+const LONGEST_NS: u64 = 86_400 * 1_000_000_000;
 /// Largest delay that is taken: 10^6 core cycles between bursts is no load any more.
 pub(crate) const LARGEST_DELAY: u32 = 1_000_000;
 /// Smallest buffer that is taken.
@@ -40,6 +42,10 @@ pub(crate) fn form(request: &Request, machine: &Machine) -> Result<(), Refusal> 
     }
     delays(request)?;
     quota::check(request)?;
+    if let Some(time_ns) = request.time_ns.filter(|time_ns| *time_ns > LONGEST_NS) {
+        let typed = value(request, "--time", format!("{}s", time_ns / 1_000_000_000));
+        return Err(Refusal::new("--time", typed, "more than a day for each figure", "use 86400s or less"));
+    }
     traffic::check(request, machine)?;
     if let Some(precision) = request.precision.filter(|p| !(*p > 0.0 && *p <= 0.5)) {
         let typed = value(request, "--precision", format!("{}%", precision * 100.0));

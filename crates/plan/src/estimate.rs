@@ -91,7 +91,9 @@ impl<'a> Cost<'a> {
                 times[*first] += u64::from(self.rounds);
             }
         }
-        let sum = |ns: fn(&Point, u64) -> u64| points.iter().zip(&times).map(|(point, times)| ns(point, *times)).sum::<u64>();
+        let sum = |ns: fn(&Point, u64) -> u64| {
+            points.iter().zip(&times).map(|(point, times)| ns(point, *times)).fold(0, u64::saturating_add)
+        };
         let ready: u64 = self.ready_ns.iter().zip(&times).map(|(ns, times)| ns * times).sum();
         let warmup = sum(|point, times| if point.brief.is_some() { BRIEF_WARMUP_NS * times } else { 0 });
         let blocks: u64 = points.iter().zip(&times).filter(|(point, _)| point.brief.is_none()).map(|(_, times)| times).sum();
@@ -108,7 +110,9 @@ impl<'a> Cost<'a> {
                 + classes
                 + references,
             warmup_ns: windows.warmup_min_ns * (blocks + pilots) + warmup,
-            windows_ns: sum(|point, times| point.time_ns * times) + pilots_ns + passes(points, &times),
+            windows_ns: sum(|point, times| point.time_ns.saturating_mul(times))
+                .saturating_add(pilots_ns)
+                .saturating_add(passes(points, &times)),
             rounds: self.rounds,
         }
     }
@@ -122,7 +126,12 @@ fn is_referred(point: &Point) -> bool {
 /// A chase between cores spends about as long on making lines its own as on reading them.
 fn passes(points: &[Point], times: &[u64]) -> u64 {
     let chase = |point: &Point| matches!(point.measure, Measure::C2c { kind: C2cKind::Hit | C2cKind::Hitm, .. });
-    points.iter().zip(times).filter(|(point, _)| chase(point)).map(|(point, times)| point.time_ns * times).sum()
+    points
+        .iter()
+        .zip(times)
+        .filter(|(point, _)| chase(point))
+        .map(|(point, times)| point.time_ns.saturating_mul(*times))
+        .fold(0, u64::saturating_add)
 }
 
 /// Before each point with a span: linking what its ring grows by, then going once through the working set, ns.

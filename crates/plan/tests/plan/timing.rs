@@ -90,3 +90,11 @@ fn the_estimate_adds_up() {
     // Five candidates twice, one of them nineteen times more.
     assert_eq!(max.estimate.windows_ns, (5 * 2 + 19) * max.points[0].time_ns);
 }
+
+#[test]
+fn a_time_that_no_sum_could_hold_is_refused() {
+    let day = plan(&two_sockets(), What::C2c, &[("--all-pairs", ""), ("--time", "86400000ms")]);
+    assert!(day.estimate.total_ns() > 86_400 * 1000 * MS);
+    let longer = refusal(&two_cpus(), What::Loaded, &[("--time", "86401000ms")]);
+    assert!(longer.starts_with("--time 86401000ms: more than a day for each figure; use 86400s or less"), "{longer}");
+}
